@@ -3,10 +3,12 @@
 #include "compiler/explanation.h"
 
 #include "compiler/error.h"
+#include "compiler/pipeline_json.h"
 #include "dialect/dialect.h"
 #include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/analysis/pipeline_attr.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/step_cost.h"
 #include "passes/export/descriptor.h"
@@ -111,15 +113,42 @@ int64_t countListed(mlir::func::FuncOp step) {
 
 } // namespace
 
+static std::tuple<llvm::StringRef, llvm::StringRef, llvm::StringRef, llvm::StringRef>
+identity(const ExplainedCollective &entry) {
+  return {entry.kind, entry.value, entry.why, entry.location};
+}
+
+/// Adds the program of a stage: its micro-batches' operations are alike.
+static void addProgram(Explanation &explanation, const StepCost &cost, MeshOp mesh, int64_t ranks,
+                       int64_t allRanks) {
+  const size_t first = explanation.collectives.size();
+  for (const CollectiveCost &collective : cost.collectives) {
+    ExplainedCollective entry = explain(collective, mesh);
+    auto begin = explanation.collectives.begin() + first;
+    auto like = std::find_if(begin, explanation.collectives.end(),
+                             [&](const auto &other) { return identity(other) == identity(entry); });
+    if (like == explanation.collectives.end())
+      explanation.collectives.push_back(std::move(entry));
+    else
+      like->calls += entry.calls;
+  }
+  explanation.wireBytes += cost.wireBytes * ranks / allRanks;
+  if (cost.totalUs() < explanation.computeUs + explanation.communicationUs)
+    return;
+  explanation.computeUs = cost.computeUs;
+  explanation.communicationUs = cost.communicationUs;
+}
+
 llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
                                         const std::string &topology) {
   Explanation explanation;
-  auto step = module.lookupSymbol<mlir::func::FuncOp>(kStepFunction);
-  if (!step || step.isExternal())
-    return explanation;
+  explanation.pipeline = readPipeline(module);
   MeshOp mesh;
   for (MeshOp found : module.getOps<MeshOp>())
     mesh = found;
+  auto step = module.lookupSymbol<mlir::func::FuncOp>(kStepFunction);
+  if (!explanation.pipeline && (!step || step.isExternal()))
+    return explanation;
   plan::Mesh axes;
   if (mesh)
     axes = toPlanMesh(mesh);
@@ -128,8 +157,15 @@ llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
   auto model = makeModel(axes, topology);
   if (!model)
     return model.takeError();
-  const StepCost cost = getStepCost(step, mesh, *model);
   explanation.topology = topology;
+  if (explanation.pipeline) {
+    for (auto program : module.getOps<ProgramOp>())
+      if (auto own = program.lookupSymbol<mlir::func::FuncOp>(kStepFunction))
+        addProgram(explanation, getStepCost(own, mesh, *model), mesh,
+                   int64_t(program.getRanks().size()), axes.numRanks());
+    return explanation;
+  }
+  const StepCost cost = getStepCost(step, mesh, *model);
   for (const CollectiveCost &collective : cost.collectives)
     explanation.collectives.push_back(explain(collective, mesh));
   explanation.wireBytes = cost.wireBytes;
@@ -228,6 +264,8 @@ bool fromJSON(const llvm::json::Value &value, PlanSearch &search, llvm::json::Pa
 llvm::json::Value toJSON(const Explanation &explanation) {
   return llvm::json::Object{
       {"search", explanation.search ? toJSON(*explanation.search) : llvm::json::Value(nullptr)},
+      {"pipeline",
+       explanation.pipeline ? toJSON(*explanation.pipeline) : llvm::json::Value(nullptr)},
       {"topology", explanation.topology},
       {"collectives", llvm::json::Array(explanation.collectives)},
       {"wire_bytes", explanation.wireBytes},
@@ -238,7 +276,7 @@ llvm::json::Value toJSON(const Explanation &explanation) {
 bool fromJSON(const llvm::json::Value &value, Explanation &explanation, llvm::json::Path path) {
   llvm::json::ObjectMapper map(value, path);
   return map && map.map("search", explanation.search) &&
-         map.map("topology", explanation.topology) &&
+         map.map("pipeline", explanation.pipeline) && map.map("topology", explanation.topology) &&
          map.map("collectives", explanation.collectives) &&
          map.map("wire_bytes", explanation.wireBytes) &&
          map.map("compute_us", explanation.computeUs) &&

@@ -8,6 +8,8 @@
 #ifndef COLL_COMPILER_EXPLANATION_H
 #define COLL_COMPILER_EXPLANATION_H
 
+#include "plan/schedule/pipeline.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -70,17 +72,20 @@ struct PlanSearch {
 };
 
 struct Explanation {
-  std::optional<PlanSearch> search; // with --strategy=auto
-  std::string topology;             // the file whose links the times are for; empty: assumed links
-  std::vector<ExplainedCollective> collectives; // of @step, in program order
-  int64_t wireBytes = 0;                        // sent by an average rank in a step
-  // Predicted time of a rank in a step.
+  std::optional<PlanSearch> search;       // with --strategy=auto
+  std::optional<plan::Pipeline> pipeline; // with --stages
+  std::string topology; // the file whose links the times are for; empty: assumed links
+  // Of @step, in program order; of a pipeline those of its stages one after the other, equal ones
+  // of a stage's micro-batches together.
+  std::vector<ExplainedCollective> collectives;
+  int64_t wireBytes = 0; // sent by an average rank in a step
+  // Predicted time of a rank in a step; of the stage that takes longest.
   double computeUs = 0, communicationUs = 0;
 };
 
-/// Reads @step of `module`, whose types are those of one rank. `topology` names a file
-/// (plan/topology.h); an error where it cannot be read, or has too few ranks. `ranks` counts where
-/// the module has no mesh. Nothing to explain, such as code for one device: empty.
+/// Reads @step of `module`, or of its programs, whose types are those of one rank. `topology` names
+/// a file (plan/topology.h); an error where it cannot be read, or has too few ranks. `ranks` counts
+/// where the module has no mesh. Nothing to explain, such as code for one device: empty.
 llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
                                         const std::string &topology);
 

@@ -236,7 +236,14 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   if (name == kPrecisionAttr)
     return verifyChoice(emitError, attribute, {kPrecisionHighest, kPrecisionHigh});
-  if (name == kCauseAttr || name == kDecisionAttr) {
+  if (name == kStageAttr) {
+    auto stage = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (stage && stage.getValue().isNonNegative() && stage.getValue().getActiveBits() < 31)
+      return success();
+    return emitError() << name << " must be the number of a stage, from 0, but is "
+                       << attribute.getValue();
+  }
+  if (name == kCauseAttr || name == kDecisionAttr || name == kPipelineAttr) {
     if (isa<DictionaryAttr>(attribute.getValue()))
       return success();
     return emitError() << name << " must be a dictionary, but is " << attribute.getValue();

@@ -1,6 +1,7 @@
 //===- notes.h - attributes that say why ------------------------------*- C++ -*-===//
 //
-// Discardable attributes that change nothing: passes write them, reports read them.
+// Discardable attributes that no result depends on: passes write them, reports read them. One is
+// the user's.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -20,6 +21,20 @@ inline constexpr llvm::StringLiteral kCauseAttr = "coll.cause";
 /// On an operation whose split was a choice, a dictionary: `chosen` and `other` with `_bytes` that
 /// a rank sends and `_work`, its work as bytes that are sent in the same time.
 inline constexpr llvm::StringLiteral kDecisionAttr = "coll.decision";
+
+/// On a module whose programs are the stages of a pipeline, a dictionary: `schedule`, its name;
+/// `micro_batches`; `in_flight`, the bound of transfers between two chunks, or 0; `order`, the
+/// entries of each stage as in a table file (plan/schedule/schedule.h); `chunks`, for each the
+/// predicted microseconds of a forward pass, of input gradients and of weight gradients, and the
+/// bytes that it keeps of a micro-batch; `ranks`, for each stage its operations, bytes of state and
+/// bytes sent for a micro-batch; `transfers`, each with the stages from and to, the tag of
+/// micro-batch 0, work and chunk of the entry that makes the value and of the one that reads it,
+/// and bytes.
+inline constexpr llvm::StringLiteral kPipelineAttr = "coll.pipeline";
+
+/// The user's, on an operation: the number of the pipeline stage that it and what it holds belong
+/// to (coll-split-stages).
+inline constexpr llvm::StringLiteral kStageAttr = "coll.stage";
 
 } // namespace mlir::coll
 

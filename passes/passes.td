@@ -235,11 +235,13 @@ def SplitStagesPass : Pass<"coll-split-stages", "::mlir::ModuleOp"> {
   let summary = "one coll.program per pipeline stage";
   let description = [{
     Takes a partitioned step whose batch is split over micro-batches. The forward pass of the loss
-    is cut into stages, by cost and by the bytes that cross, or as patterns over the names of
-    parameters say; backward operations follow the activations and parameters that they read,
-    updates the parameters that they make. Each stage does the entries of a schedule
+    is cut into stages, by cost and by the bytes that cross; or as patterns over the names of
+    parameters and scopes say, or marks in the step (`coll.stage = 1` on an operation, or a scope of
+    JAX that is named `coll.stage:1`). Backward operations follow the activations and parameters
+    that they read, updates the parameters that they make. Each stage does the entries of a schedule
     (plan/schedule), sends what later entries of other stages need, adds up gradients, and updates
     its own state. Values that all micro-batches share, such as a tied embedding, move once a step.
+    The module's `coll.pipeline` says what the stages do and when.
   }];
   let options = [
     Option<"stages", "stages", "int64_t", "2", "number of stages that run at the same time">,

@@ -85,13 +85,15 @@ static void addStrategy(OpPassManager &pm, const StrategyOptions &options) {
 
 /// L1 to L4, without what cleans up before and after it.
 static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
+  // Micro-batches are an axis of the mesh, but no ranks of the topology: bytes decide.
   InsertReshardsPassOptions reshards;
-  reshards.topology = options.topology;
+  const std::string topology = options.microBatches > 1 ? "" : options.topology;
+  reshards.topology = topology;
   NarrowReshardsPassOptions narrow;
   narrow.sums = options.narrowSums;
   PartitionPassOptions partition;
   partition.f32Sums = options.f32Sums;
-  partition.topology = options.topology;
+  partition.topology = topology;
   pm.addPass(createPlaceRootsPass());
   if (options.microBatches > 1)
     pm.addPass(createInsertMicroBatchesPass({options.microBatches}));
@@ -126,7 +128,9 @@ void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
   InsertMicroBatchesPassOptions microBatches;
   microBatches.count = stages.microBatches;
   pm.addPass(createInsertMicroBatchesPass(microBatches));
-  buildPartitionPipeline(pm, options.partition); // L4
+  PartitionOptions partition = options.partition;
+  partition.topology.clear();            // micro-batches are no ranks: bytes decide
+  buildPartitionPipeline(pm, partition); // L4
   SplitStagesPassOptions split;
   split.stages = stages.stages;
   split.microBatches = stages.microBatches;

@@ -8,6 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <map>
+
 namespace coll::run {
 
 llvm::Expected<Forecast> makeForecast(const mlir::coll::ObjectCode &code,
@@ -23,6 +25,17 @@ llvm::Expected<Forecast> makeForecast(const mlir::coll::ObjectCode &code,
   if (forecast.classes.empty())
     return makeError("the compiled step has no programs");
   return forecast;
+}
+
+std::vector<const rt::TensorInfo *> Forecast::args() const {
+  std::map<int, const rt::TensorInfo *> byNumber;
+  for (const rt::Descriptor &rankClass : classes)
+    for (const rt::TensorInfo &info : rankClass.args)
+      byNumber.try_emplace(info.index, &info);
+  std::vector<const rt::TensorInfo *> args;
+  for (auto [number, info] : byNumber)
+    args.push_back(info);
+  return args;
 }
 
 std::string describeSharding(const rt::TensorInfo &info) {

@@ -23,6 +23,8 @@ struct Forecast {
   Explanation explanation;
 
   const rt::Descriptor &descriptor() const { return classes.front(); }
+  /// The step's arguments in order: the stages of a pipeline have some of them each.
+  std::vector<const rt::TensorInfo *> args() const;
 };
 
 /// An error where a descriptor is damaged.

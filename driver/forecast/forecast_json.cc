@@ -2,6 +2,7 @@
 
 #include "driver/forecast/forecast.h"
 
+#include "compiler/pipeline_json.h"
 #include "runtime/base/dtype.h"
 
 namespace coll::run {
@@ -90,8 +91,8 @@ json::Value toJSON(const Forecast &forecast) {
   json::Array mesh, arguments, collectives, memory;
   for (const rt::MeshAxis &axis : descriptor.axes)
     mesh.push_back(json::Object{{"name", text(axis.name)}, {"size", axis.size}});
-  for (const rt::TensorInfo &arg : descriptor.args)
-    arguments.push_back(makeTensor(arg));
+  for (const rt::TensorInfo *arg : forecast.args())
+    arguments.push_back(makeTensor(*arg));
   for (const ExplainedCollective &entry : explanation.collectives)
     collectives.push_back(makeCollective(entry));
   for (const rt::Descriptor &rankClass : forecast.classes)
@@ -104,6 +105,8 @@ json::Value toJSON(const Forecast &forecast) {
       {"mesh", std::move(mesh)},
       {"arguments", std::move(arguments)},
       {"search", explanation.search ? toJSON(*explanation.search) : json::Value(nullptr)},
+      {"pipeline",
+       explanation.pipeline ? plan::toJSON(*explanation.pipeline) : json::Value(nullptr)},
       {"collectives", std::move(collectives)},
       {"memory", std::move(memory)},
       {"predicted", json::Object{{"topology", text(explanation.topology)},

@@ -12,6 +12,9 @@
 namespace coll::run {
 namespace {
 
+// The widest picture of a schedule.
+constexpr size_t kMaxColumns = 160;
+
 std::string microseconds(double us) { return formatTime(us * 1e3); }
 
 /// "f32[64, 10]".
@@ -67,10 +70,10 @@ void printArguments(llvm::raw_ostream &os, const Forecast &forecast) {
   os << "arguments, and how they are split:\n";
   Table table;
   size_t number = 0;
-  for (const rt::TensorInfo &arg : forecast.descriptor().args) {
-    const std::string name = arg.name.empty() ? "arg" + std::to_string(number) : arg.name;
-    table.add({arg.isState() ? "state" : "batch", name, describeType(arg), describeSharding(arg),
-               formatBytes(double(arg.localBytes()))});
+  for (const rt::TensorInfo *arg : forecast.args()) {
+    const std::string name = arg->name.empty() ? "arg" + std::to_string(number) : arg->name;
+    table.add({arg->isState() ? "state" : "batch", name, describeType(*arg), describeSharding(*arg),
+               formatBytes(double(arg->localBytes()))});
     ++number;
   }
   table.print(os);
@@ -114,6 +117,28 @@ void printSearch(llvm::raw_ostream &os, const PlanSearch &search) {
   table.print(os);
 }
 
+/// When the stages work by the predicted times, and what they keep meanwhile.
+void printPipeline(llvm::raw_ostream &os, const plan::Pipeline &pipeline) {
+  const plan::Timeline predicted = pipeline.predict();
+  os << "pipeline: " << pipeline.schedule.name << ", "
+     << formatCount(pipeline.schedule.numMicroBatches)
+     << (pipeline.schedule.numMicroBatches == 1 ? " micro-batch, " : " micro-batches, ")
+     << microseconds(predicted.makespan) << " predicted, of which stages idle "
+     << formatPercent(predicted.idleFraction()) << "\n";
+  Table table;
+  for (int rank = 0; rank < pipeline.schedule.numRanks(); ++rank) {
+    const plan::KeptActivations peak = plan::peakKept(pipeline, rank);
+    table.add({"stage " + std::to_string(rank),
+               "works " + microseconds(pipeline.workUs(rank) * pipeline.schedule.numMicroBatches),
+               "idle " + microseconds(predicted.bubble[size_t(rank)]),
+               "keeps " + std::to_string(peak.count) + " activations at most, " +
+                   formatBytes(peak.bytes)});
+  }
+  table.print(os);
+  os << plan::drawTimeline(pipeline.schedule, *plan::simulate(pipeline.schedule, {{}}), 1,
+                           kMaxColumns);
+}
+
 std::string describeGroup(const ExplainedCollective &entry) {
   return entry.axes.empty() ? formatPlural(entry.groupSize, "rank") : llvm::join(entry.axes, "+");
 }
@@ -122,6 +147,8 @@ std::string describeGroup(const ExplainedCollective &entry) {
 
 void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
   const Explanation &explanation = forecast.explanation;
+  if (explanation.pipeline)
+    printPipeline(os, *explanation.pipeline);
   if (explanation.collectives.empty()) {
     os << "collectives: none\n";
     return;

@@ -5,8 +5,10 @@
 
 #include "driver/check.h"
 #include "driver/report/recorder.h"
+#include "plan/schedule/pipeline.h"
 #include "runtime/program/program.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,7 @@ struct ReportContents {
   std::vector<ScalarOutput> outputs;
   std::vector<double> stepSeconds; // as the host waits for them
 
+  std::optional<plan::Pipeline> pipeline; // where the step is cut into stages
   std::vector<rt::Descriptor> classes;
   std::vector<RankRecord> ranks; // those that are known, ascending
   std::vector<CheckTable> checks;

@@ -2,6 +2,7 @@
 
 #include "driver/report/data.h"
 
+#include "driver/report/measured_pipeline.h"
 #include "driver/report/series.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -185,6 +186,41 @@ json::Array makeChecks(const ReportContents &contents) {
   return checks;
 }
 
+json::Array makeSpans(const plan::Timeline &timeline, double ns) {
+  json::Array stages;
+  for (const std::vector<plan::ScheduleSpan> &spans : timeline.ranks) {
+    json::Array entries;
+    for (const plan::ScheduleSpan &span : spans)
+      entries.push_back(json::Array{plan::toString(span.entry), span.begin * ns, span.end * ns});
+    stages.push_back(std::move(entries));
+  }
+  return stages;
+}
+
+/// Entries of each stage with begin and end, as predicted and in the last step.
+json::Value makePipeline(const ReportContents &contents) {
+  if (!contents.pipeline)
+    return nullptr;
+  const plan::Pipeline &pipeline = *contents.pipeline;
+  json::Array peaks, bytes;
+  for (int stage = 0; stage < pipeline.schedule.numRanks(); ++stage) {
+    peaks.push_back(plan::peakKept(pipeline, stage).count);
+    bytes.push_back(plan::peakKept(pipeline, stage).bytes);
+  }
+  const plan::Timeline predicted = pipeline.predict();
+  json::Object object{{"schedule", text(pipeline.schedule.name)},
+                      {"micro_batches", pipeline.schedule.numMicroBatches},
+                      {"peak_activations", std::move(peaks)},
+                      {"peak_kept_bytes", std::move(bytes)},
+                      {"predicted_idle_fraction", predicted.idleFraction()},
+                      {"predicted_ns", makeSpans(predicted, 1e3)}};
+  if (std::optional<plan::Timeline> measured = measurePipeline(contents)) {
+    object["measured_idle_fraction"] = measured->idleFraction();
+    object["measured_ns"] = makeSpans(*measured, 1);
+  }
+  return object;
+}
+
 } // namespace
 
 json::Value toJsonNumber(double value) {
@@ -201,6 +237,7 @@ json::Object makeData(const ReportContents &contents, const Analysis &analysis) 
                       {"run", makeRun(contents)},
                       {"outputs", makeOutputs(contents)},
                       {"step_ns", std::move(steps)},
+                      {"pipeline", makePipeline(contents)},
                       {"ranks", makeRanks(analysis)},
                       {"collectives", makeCollectives(analysis)},
                       {"checks", makeChecks(contents)}};

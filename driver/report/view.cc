@@ -204,6 +204,7 @@ json::Object makeView(const ReportContents &contents, const Analysis &analysis) 
   view["tiles"] = viewTiles(contents, analysis);
   set(view, "outputs", viewOutputs(contents));
   set(view, "times", viewTimes(contents, analysis));
+  set(view, "pipeline", viewPipeline(contents, analysis));
   set(view, "timeline", viewTimeline(contents, analysis));
   set(view, "waits", viewWaits(contents, analysis));
   set(view, "shape", viewShape(contents, analysis));

@@ -28,6 +28,8 @@ llvm::json::Value viewStepTimes(const ReportContents &contents, const Analysis &
 /// others (view_ranks.cc).
 llvm::json::Value viewTimes(const ReportContents &contents, const Analysis &analysis);
 llvm::json::Value viewMemory(const ReportContents &contents, const Analysis &analysis);
+/// The schedule of a pipeline, predicted and measured (view_pipeline.cc).
+llvm::json::Value viewPipeline(const ReportContents &contents, const Analysis &analysis);
 /// The last step, rank by rank along the time (view_timeline.cc).
 llvm::json::Value viewTimeline(const ReportContents &contents, const Analysis &analysis);
 

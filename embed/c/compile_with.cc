@@ -55,6 +55,33 @@ Outcome readRoots(const coll_compile_options &options, run::Target &target) {
   return nullptr;
 }
 
+Outcome readStages(const coll_compile_options &options, run::Target &target) {
+  if (options.stages < 0 || options.stages > run::kMaxRanks)
+    return invalid("stages is " + std::to_string(options.stages) + ": expected 0 to " +
+                   std::to_string(run::kMaxRanks));
+  if (options.micro_batches < 0)
+    return invalid("micro_batches is " + std::to_string(options.micro_batches) +
+                   ": expected a number of parts of the batch");
+  if (options.stages == 0 &&
+      (options.micro_batches > 1 || options.schedule || options.num_stage_patterns > 0))
+    return invalid("micro_batches, schedule and stage_patterns need stages");
+  if (options.stages > 0 && (!target.root.empty() || target.accumulate > 1 ||
+                             target.strategy == "none" || target.strategy == "auto"))
+    return invalid("stages excludes root, accumulate and the strategies none and auto: a pipeline "
+                   "has micro_batches of its own, and no roots");
+  target.stages = options.stages;
+  target.microBatches = std::max(options.micro_batches, 1);
+  target.schedule = orElse(options.schedule, "1f1b");
+  for (size_t i = 0; i < options.num_stage_patterns; ++i) {
+    if (!options.stage_patterns || !options.stage_patterns[i])
+      return invalid("stage_patterns[" + std::to_string(i) + "] is null");
+    target.stagePatterns.push_back(options.stage_patterns[i]);
+  }
+  if (target.stages > 0 && !target.ranks)
+    target.ranks = target.stages;
+  return nullptr;
+}
+
 Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   if (options.ranks < 0 || options.ranks > run::kMaxRanks)
     return invalid("ranks is " + std::to_string(options.ranks) + ": expected 0 to " +
@@ -82,6 +109,7 @@ Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   if (target.strategy == "none" && target.ranks.value_or(1) > 1)
     return invalid("strategy none is for one rank, not for " + std::to_string(*target.ranks));
   COLL_EMBED_TRY(readRoots(options, target));
+  COLL_EMBED_TRY(readStages(options, target));
   target.verify = !options.skip_proof;
   return nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include "embed/c/structs.h"
 #include "runtime/base/dtype.h"
+#include "runtime/step/class_check.h"
 #include "runtime/step/rank_memory.h"
 #include "runtime/step/rank_state.h"
 
@@ -35,7 +36,15 @@ Outcome noSuch(const char *what, size_t index, size_t count) {
 
 } // namespace
 
-Executable::Executable(StepCode code) : code_(std::move(code)), mesh_(writeMesh(descriptor())) {
+// Classes that do not form one job are refused when an instance is made of them.
+static rt::Descriptor signatureOf(const std::vector<rt::Program> &classes) {
+  rt::Result<rt::Job> job = rt::checkClasses(classes);
+  return job ? job->signature : classes.front().descriptor;
+}
+
+Executable::Executable(StepCode code)
+    : code_(std::move(code)), signature_(signatureOf(code_.classes)),
+      mesh_(writeMesh(descriptor())) {
   for (const rt::TensorInfo &arg : descriptor().args) {
     argShardings_.push_back(writeSharding(arg));
     numBatch_ += !arg.isState();

@@ -40,7 +40,9 @@ public:
   bool isFromCache = false;
 
   const std::vector<rt::Program> &classes() const { return code_.classes; }
-  const rt::Descriptor &descriptor() const { return code_.classes.front().descriptor; }
+  // The arguments and results of all classes together, which have only some of them each where the
+  // step is cut into pipeline stages.
+  const rt::Descriptor &descriptor() const { return signature_; }
 
   coll_executable_info describe() const;
   Outcome describeArg(size_t index, coll_value_info &info) const;
@@ -60,6 +62,7 @@ private:
   coll_value_info describeValue(const rt::TensorInfo &info, const std::string &sharding) const;
 
   StepCode code_;
+  rt::Descriptor signature_;
   std::string mesh_;
   std::vector<std::string> argShardings_, resultShardings_;
   std::vector<Collective> collectives_;

@@ -257,8 +257,10 @@ public:
   Executable compile(nb::bytes text, const std::string &name, int32_t ranks, int32_t stateArgs,
                      std::optional<std::string> mesh, std::optional<std::string> strategy,
                      const std::vector<std::string> &shards, std::optional<std::string> root,
-                     std::optional<std::string> route, int32_t accumulate, bool proof,
-                     bool keepStages, bool untrusted, std::optional<std::string> parser,
+                     std::optional<std::string> route, int32_t accumulate, int32_t stages,
+                     int32_t microBatches, std::optional<std::string> schedule,
+                     const std::vector<std::string> &stagePatterns, bool proof, bool keepStages,
+                     bool untrusted, std::optional<std::string> parser,
                      int64_t parserTimeoutUs, uint64_t parserMemory) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
@@ -270,6 +272,14 @@ public:
     options.root = textOrNull(root);
     options.route = textOrNull(route);
     options.accumulate = accumulate;
+    options.stages = stages;
+    options.micro_batches = microBatches;
+    options.schedule = textOrNull(schedule);
+    std::vector<const char *> placed;
+    for (const std::string &pattern : stagePatterns)
+      placed.push_back(pattern.c_str());
+    options.stage_patterns = placed.data();
+    options.num_stage_patterns = placed.size();
     options.skip_proof = !proof;
     options.keep_stages = keepStages;
     options.parse_apart = untrusted;
@@ -302,7 +312,8 @@ void bind(nb::module_ &module) {
       .def(nb::init<std::optional<std::string>>(), "cache_folder"_a = nb::none())
       .def("compile", &Context::compile, "text"_a, "name"_a, "ranks"_a, "state_args"_a,
            "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "root"_a.none(), "route"_a.none(),
-           "accumulate"_a, "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(),
+           "accumulate"_a, "stages"_a, "micro_batches"_a, "schedule"_a.none(), "stage_patterns"_a,
+           "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(),
            "parser_timeout_us"_a, "parser_memory"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)

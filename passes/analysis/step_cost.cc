@@ -55,6 +55,10 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t n
     return as(MoveKind::ReduceScatter, input);
   if (name == "all_reduce")
     return as(MoveKind::AllReduce, input);
+  if (name == "send")
+    return {input * groupSize, input, 1};
+  if (name == "recv")
+    return {0, result, 1};
   if (name == "permute") {
     ArrayRef<int64_t> pairs = cast<PermuteOp>(op.getOperation()).getPairs();
     int64_t kept = groupSize - static_cast<int64_t>(pairs.size()) / 2;
@@ -65,6 +69,29 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t n
   // Towards or from a root, and tokens to their experts: as many bytes as an exchange.
   const int64_t bytes = std::max(input, result);
   return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
+}
+
+/// Operations on elements, and memory that is read and written: of loop nests that combine
+/// elements all operands, of others the result, since they are fused.
+plan::Work workOf(Operation *op) {
+  double elements = 0, bytes = 0, perElement = 1;
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      elements += tensor.getNumElements();
+      bytes += static_cast<double>(bytesOf(type));
+    }
+  if (elements == 0 || isa<tensor::EmptyOp, arith::ConstantOp, LoopLikeOpInterface, scf::IfOp>(op))
+    return {};
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    perElement = std::max<double>(1, llvm::range_size(linalgOp.getBlock()->getOperations()) - 1);
+    elements = 1;
+    for (int64_t range : linalgOp.getStaticLoopRanges())
+      elements *= static_cast<double>(range);
+    if (linalgOp.getNumReductionLoops() > 0)
+      for (Value operand : op->getOperands())
+        bytes += static_cast<double>(bytesOf(operand.getType()));
+  }
+  return {elements * perElement, bytes};
 }
 
 class CostWalk {
@@ -119,30 +146,11 @@ private:
     return model_.cost(traffic, lists);
   }
 
-  /// Operations on elements, and memory that is read and written: of loop nests that combine
-  /// elements all operands, of others the result, since they are fused.
   void addWork(Operation *op) {
-    double elements = 0, bytes = 0, perElement = 1;
-    for (Type type : op->getResultTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-        elements += tensor.getNumElements();
-        bytes += static_cast<double>(bytesOf(type));
-      }
-    if (elements == 0 ||
-        isa<tensor::EmptyOp, arith::ConstantOp, LoopLikeOpInterface, scf::IfOp>(op))
-      return;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      perElement = std::max<double>(1, llvm::range_size(linalgOp.getBlock()->getOperations()) - 1);
-      elements = 1;
-      for (int64_t range : linalgOp.getStaticLoopRanges())
-        elements *= static_cast<double>(range);
-      if (linalgOp.getNumReductionLoops() > 0)
-        for (Value operand : op->getOperands())
-          bytes += static_cast<double>(bytesOf(operand.getType()));
-    }
     const double calls = static_cast<double>(getTripCount(op).value_or(1));
-    cost_.work.flops += calls * elements * perElement;
-    cost_.work.bytes += calls * bytes;
+    const plan::Work work = workOf(op);
+    cost_.work.flops += calls * work.flops;
+    cost_.work.bytes += calls * work.bytes;
   }
 
   /// Arguments stay; values live from their operation to their last use in the block.
@@ -204,6 +212,21 @@ std::optional<int64_t> getTripCount(Operation *op) {
     count = plan::saturatingProduct(count, *trips);
   }
   return count;
+}
+
+plan::Work getWork(Operation *op) {
+  plan::Work work = workOf(op);
+  if (isa<linalg::LinalgOp>(op))
+    return work;
+  for (Region &region : op->getRegions())
+    for (Operation &nested : region.getOps()) {
+      const plan::Work inner = getWork(&nested);
+      auto loop = dyn_cast<scf::ForOp>(op);
+      const double calls = loop ? static_cast<double>(tripCount(loop).value_or(1)) : 1;
+      work.flops += calls * inner.flops;
+      work.bytes += calls * inner.bytes;
+    }
+  return work;
 }
 
 StepCost getStepCost(func::FuncOp step, MeshOp mesh, const plan::CostModel &model) {

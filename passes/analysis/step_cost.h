@@ -39,6 +39,9 @@ struct StepCost {
 /// bounds.
 std::optional<int64_t> getTripCount(Operation *op);
 
+/// What one call of an operation computes, with what its regions hold.
+::coll::plan::Work getWork(Operation *op);
+
 /// `mesh` may be null: groups are lists of ranks then. `model` is over a topology.
 StepCost getStepCost(func::FuncOp step, MeshOp mesh, const ::coll::plan::CostModel &model);
 

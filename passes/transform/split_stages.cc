@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "dialect/signature.h"
+#include "passes/analysis/pipeline_attr.h"
 #include "passes/passes.h"
 #include "passes/transform/stages/stage_emitter.h"
 #include "passes/transform/stages/stage_report.h"
-#include "plan/schedule/simulate.h"
+#include "passes/transform/stages/stage_scopes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -189,8 +191,14 @@ LogicalResult SplitStagesPass::run() {
   StepParts parts(step_);
   if (failed(order) || failed(parts.analyze()))
     return failure();
+  const plan::Mesh one{{{"rank", 1}}};
+  const plan::CostModel model = *plan::CostModel::overTopology(plan::assumedTopology(1), one);
   SmallVector<std::string> patterns(stagePatterns.begin(), stagePatterns.end());
-  FailureOr<ChunkOf> cut = patterns.empty() ? cutByCost(parts, order->numChunks)
+  if (patterns.empty())
+    for (int stage : getMarkedStages(parts.getForward()))
+      patterns.push_back(
+          (kScopePrefix + kStageAttr + ":" + Twine(stage) + ": " + Twine(stage)).str());
+  FailureOr<ChunkOf> cut = patterns.empty() ? cutByCost(parts, order->numChunks, model)
                                             : cutByPatterns(parts, patterns, order->numChunks);
   if (failed(cut))
     return failure();
@@ -199,9 +207,12 @@ LogicalResult SplitStagesPass::run() {
   int maxInFlight = order->maxInFlight ? order->maxInFlight : plan::neededInFlight(*order);
   auto group = GroupAttr::get(&getContext(), FlatSymbolRefAttr::get(mesh_.getSymNameAttr()),
                               {StringAttr::get(&getContext(), axis)}, {});
+  plan::Pipeline pipeline = describePipeline(parts, placement, *order, transfers, model);
   if (explain)
-    step_.emitRemark(describeStages(parts, placement, *order, transfers));
-  StagedStep staged{parts, placement, *order, transfers, maxInFlight, mesh_, group};
+    step_.emitRemark(describeStages(pipeline));
+  writePipeline(getOperation(), pipeline);
+  UniformMoves moves = findUniformMoves(parts, placement, *order);
+  StagedStep staged{parts, placement, *order, transfers, moves, maxInFlight, mesh_, group};
   for (int rank = 0; rank < order->numRanks(); ++rank)
     buildProgram(staged, rank);
   makeStageMesh();

@@ -46,8 +46,9 @@ private:
     auto [seen, isNew] = seen_.try_emplace(keyOf(entry, entry.work), index);
     if (!isNew)
       return what + "is there already: " + place(rank, seen->second);
-    if (entry.work == Work::Backward || entry.work == Work::InputGradient) {
-      const Work other = entry.work == Work::Backward ? Work::InputGradient : Work::Backward;
+    if (entry.work == StageWork::Backward || entry.work == StageWork::InputGradient) {
+      const StageWork other =
+          entry.work == StageWork::Backward ? StageWork::InputGradient : StageWork::Backward;
       if (seen_.count(keyOf(entry, other)))
         return what + "is a backward pass that is there already";
     }
@@ -55,27 +56,29 @@ private:
   }
 
   std::string findMissing(int chunk, int batch) const {
-    auto has = [&](Work work) { return seen_.count({static_cast<int>(work), chunk, batch}) > 0; };
-    auto missing = [&](Work work) {
+    auto has = [&](StageWork work) {
+      return seen_.count({static_cast<int>(work), chunk, batch}) > 0;
+    };
+    auto missing = [&](StageWork work) {
       return "rank " + std::to_string(schedule_.rankOfChunk[chunk]) + " lacks entry " +
              toString({work, chunk, batch});
     };
-    if (!has(Work::Forward))
-      return missing(Work::Forward);
-    if (!has(Work::Backward) && !has(Work::InputGradient))
-      return missing(Work::Backward) + ", or I and W instead";
-    if (has(Work::InputGradient) && !has(Work::WeightGradient))
-      return missing(Work::WeightGradient);
-    if (has(Work::Backward) && has(Work::WeightGradient))
+    if (!has(StageWork::Forward))
+      return missing(StageWork::Forward);
+    if (!has(StageWork::Backward) && !has(StageWork::InputGradient))
+      return missing(StageWork::Backward) + ", or I and W instead";
+    if (has(StageWork::InputGradient) && !has(StageWork::WeightGradient))
+      return missing(StageWork::WeightGradient);
+    if (has(StageWork::Backward) && has(StageWork::WeightGradient))
       return "rank " + std::to_string(schedule_.rankOfChunk[chunk]) + " has " +
-             toString({Work::Backward, chunk, batch}) + " and " +
-             toString({Work::WeightGradient, chunk, batch}) +
+             toString({StageWork::Backward, chunk, batch}) + " and " +
+             toString({StageWork::WeightGradient, chunk, batch}) +
              ", which is a part of it; use I and W, or B";
     return "";
   }
 
   using Key = std::tuple<int, int, int>;
-  static Key keyOf(const ScheduleEntry &entry, Work work) {
+  static Key keyOf(const ScheduleEntry &entry, StageWork work) {
     return {static_cast<int>(work), entry.chunk, entry.microBatch};
   }
 
@@ -90,12 +93,12 @@ std::string findOverrun(const Schedule &schedule) {
     int kept = 0;
     for (size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
       const ScheduleEntry &entry = schedule.ranks[rank][i];
-      kept += entry.work == Work::Forward;
+      kept += entry.work == StageWork::Forward;
       if (kept > schedule.maxActivations)
         return toString(entry) + ", " + place(rank, i) + ", exceeds the limit of " +
                std::to_string(schedule.maxActivations) +
                " activations; move a B or W before it, or raise the limit";
-      kept -= entry.work == Work::Backward || entry.work == Work::WeightGradient;
+      kept -= entry.work == StageWork::Backward || entry.work == StageWork::WeightGradient;
     }
   }
   return "";

@@ -15,33 +15,33 @@ public:
       : numMicroBatches_(shape.numMicroBatches), next_(3 * shape.numRanks * shape.chunksPerRank) {}
 
   // The next micro-batch; nothing where there is none left.
-  void add(Work work, int chunk) {
+  void add(StageWork work, int chunk) {
     const int microBatch = next(work, chunk)++;
     if (microBatch < numMicroBatches_)
       order_.push_back({work, chunk, microBatch});
   }
-  void add(Work work, int chunk, int count) {
+  void add(StageWork work, int chunk, int count) {
     for (int i = 0; i < count; ++i)
       add(work, chunk);
   }
-  void forward(int chunk) { add(Work::Forward, chunk); }
-  void backward(int chunk) { add(Work::Backward, chunk); }
-  void inputGradient(int chunk) { add(Work::InputGradient, chunk); }
+  void forward(int chunk) { add(StageWork::Forward, chunk); }
+  void backward(int chunk) { add(StageWork::Backward, chunk); }
+  void inputGradient(int chunk) { add(StageWork::InputGradient, chunk); }
 
   // The weight gradients of the input gradient that has waited longest.
   void weightGradient() {
     while (numWeightGradients_ < order_.size()) {
       const ScheduleEntry entry = order_[numWeightGradients_++];
-      if (entry.work == Work::InputGradient)
-        return order_.push_back({Work::WeightGradient, entry.chunk, entry.microBatch});
+      if (entry.work == StageWork::InputGradient)
+        return order_.push_back({StageWork::WeightGradient, entry.chunk, entry.microBatch});
     }
   }
   Order take() && { return std::move(order_); }
 
 private:
   // A backward pass takes the next micro-batch whether it is split or not.
-  int &next(Work work, int chunk) {
-    const int kind = work == Work::Forward ? 0 : work == Work::WeightGradient ? 1 : 2;
+  int &next(StageWork work, int chunk) {
+    const int kind = work == StageWork::Forward ? 0 : work == StageWork::WeightGradient ? 1 : 2;
     return next_[3 * chunk + kind];
   }
 
@@ -55,14 +55,14 @@ private:
 
 Order gpipeOrder(const OrderShape &shape) {
   OrderBuilder builder(shape);
-  builder.add(Work::Forward, shape.rank, shape.numMicroBatches);
-  builder.add(Work::Backward, shape.rank, shape.numMicroBatches);
+  builder.add(StageWork::Forward, shape.rank, shape.numMicroBatches);
+  builder.add(StageWork::Backward, shape.rank, shape.numMicroBatches);
   return std::move(builder).take();
 }
 
 Order oneForwardOneBackwardOrder(const OrderShape &shape) {
   OrderBuilder builder(shape);
-  builder.add(Work::Forward, shape.rank, shape.numRanks - 1 - shape.rank);
+  builder.add(StageWork::Forward, shape.rank, shape.numRanks - 1 - shape.rank);
   for (int i = 0; i < shape.numMicroBatches; ++i) {
     builder.forward(shape.rank);
     builder.backward(shape.rank);
@@ -83,8 +83,8 @@ Order interleavedOrder(const OrderShape &shape) {
       for (int microBatch = begin; microBatch < end; ++microBatch) {
         const int chunk = turn * shape.numRanks + shape.rank;
         const int mirrored = (chunks - 1 - turn) * shape.numRanks + shape.rank;
-        forwards.push_back({Work::Forward, chunk, microBatch});
-        backwards.push_back({Work::Backward, mirrored, microBatch});
+        forwards.push_back({StageWork::Forward, chunk, microBatch});
+        backwards.push_back({StageWork::Backward, mirrored, microBatch});
       }
   }
   const size_t ahead = std::min<size_t>(
@@ -103,7 +103,7 @@ namespace {
 // `ahead` forward passes, then one of each; weight gradients lag `lag` micro-batches behind.
 Order zeroBubbleOrder(const OrderShape &shape, int ahead, int lag) {
   OrderBuilder builder(shape);
-  builder.add(Work::Forward, shape.rank, ahead);
+  builder.add(StageWork::Forward, shape.rank, ahead);
   for (int i = 0; i < shape.numMicroBatches; ++i) {
     builder.forward(shape.rank);
     builder.inputGradient(shape.rank);
@@ -138,7 +138,7 @@ Order zeroBubbleVOrder(const OrderShape &shape) {
   };
   auto whole = [&](int chunk) {
     builder.inputGradient(chunk);
-    builder.add(Work::WeightGradient, chunk);
+    builder.add(StageWork::WeightGradient, chunk);
   };
   for (int i = 0; i < 2 * (shape.numRanks - shape.rank) - 1; ++i)
     forward(down);
@@ -163,8 +163,8 @@ Order zeroBubbleVOrder(const OrderShape &shape) {
   }
   for (int i = 0; i < shape.numRanks - shape.rank; ++i)
     whole(down);
-  builder.add(Work::WeightGradient, up, shape.rank);
-  builder.add(Work::WeightGradient, down, shape.rank);
+  builder.add(StageWork::WeightGradient, up, shape.rank);
+  builder.add(StageWork::WeightGradient, down, shape.rank);
   return std::move(builder).take();
 }
 
@@ -182,7 +182,7 @@ void drainDualPipeV(const OrderShape &shape, OrderBuilder &builder) {
   }
   bool isSplit = false;
   auto backward = [&](int chunk) {
-    builder.add(isSplit ? Work::InputGradient : Work::Backward, chunk);
+    builder.add(isSplit ? StageWork::InputGradient : StageWork::Backward, chunk);
   };
   for (int i = 0; i < before; ++i) {
     isSplit |= i == before / 2 && shape.rank % 2 == 1;
@@ -204,7 +204,7 @@ Order dualPipeVOrder(const OrderShape &shape) {
   const int down = shape.rank, up = 2 * shape.numRanks - 1 - shape.rank;
   const int after = shape.numRanks - 1 - shape.rank, before = shape.rank + 1;
   OrderBuilder builder(shape);
-  builder.add(Work::Forward, down, 2 * after);
+  builder.add(StageWork::Forward, down, 2 * after);
   for (int i = 0; i < before; ++i) {
     builder.forward(down);
     builder.forward(up);

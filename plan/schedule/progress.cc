@@ -22,9 +22,9 @@ ScheduleProgress::ScheduleProgress(const Schedule &schedule)
 }
 
 ScheduleProgress::Key ScheduleProgress::keyOf(const ScheduleEntry &entry) {
-  const int pass = entry.work == Work::Forward          ? kForwardPass
-                   : entry.work == Work::WeightGradient ? kWeightPass
-                                                        : kBackwardPass;
+  const int pass = entry.work == StageWork::Forward          ? kForwardPass
+                   : entry.work == StageWork::WeightGradient ? kWeightPass
+                                                             : kBackwardPass;
   return {pass, entry.chunk, entry.microBatch};
 }
 
@@ -69,7 +69,7 @@ std::optional<double> ScheduleProgress::readyAt(const ScheduleEntry &entry) cons
     auto found = done_.find(need);
     if (found == done_.end())
       return std::nullopt;
-    ready = std::max(ready, found->second.end);
+    ready = std::max(ready, found->second.made);
   }
   if (const std::optional<Key> room = makesRoomFor(entry)) {
     auto found = done_.find(*room);

@@ -16,6 +16,7 @@ namespace coll::plan {
 struct TimeRange {
   double begin = 0;
   double end = 0;
+  double made = 0; // when what other entries wait for is there
 };
 
 class ScheduleProgress {

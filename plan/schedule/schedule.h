@@ -21,10 +21,10 @@ namespace coll::plan {
 
 // A backward pass is one entry, or two: the gradients that other chunks wait for, then those of the
 // chunk's own weights.
-enum class Work : uint8_t { Forward, Backward, InputGradient, WeightGradient };
+enum class StageWork : uint8_t { Forward, Backward, InputGradient, WeightGradient };
 
 struct ScheduleEntry {
-  Work work = Work::Forward;
+  StageWork work = StageWork::Forward;
   int chunk = 0;
   int microBatch = 0;
 

@@ -1,5 +1,6 @@
 #include "plan/schedule/simulate.h"
 
+#include "plan/schedule/hand_on.h"
 #include "plan/schedule/progress.h"
 
 #include <algorithm>
@@ -7,15 +8,15 @@
 
 namespace coll::plan {
 
-double WorkTimes::of(Work work) const {
+double WorkTimes::of(StageWork work) const {
   switch (work) {
-  case Work::Forward:
+  case StageWork::Forward:
     return forward;
-  case Work::Backward:
+  case StageWork::Backward:
     return inputGradient + weightGradient;
-  case Work::InputGradient:
+  case StageWork::InputGradient:
     return inputGradient;
-  case Work::WeightGradient:
+  case StageWork::WeightGradient:
     return weightGradient;
   }
   return 0;
@@ -44,16 +45,15 @@ double idleWithin(const std::vector<ScheduleSpan> &spans) {
 int peakOf(const std::vector<ScheduleEntry> &entries) {
   int kept = 0, peak = 0;
   for (const ScheduleEntry &entry : entries) {
-    kept += entry.work == Work::Forward;
+    kept += entry.work == StageWork::Forward;
     peak = std::max(peak, kept);
-    kept -= entry.work == Work::Backward || entry.work == Work::WeightGradient;
+    kept -= entry.work == StageWork::Backward || entry.work == StageWork::WeightGradient;
   }
   return peak;
 }
 
-} // namespace
-
-std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<WorkTimes> &times) {
+std::optional<Timeline> run(const Schedule &schedule, const std::vector<WorkTimes> &times,
+                            bool handsOnEarly) {
   Timeline timeline;
   timeline.ranks.resize(schedule.ranks.size());
   ScheduleProgress progress(schedule);
@@ -61,7 +61,9 @@ std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<Wor
     std::vector<ScheduleSpan> &spans = timeline.ranks[rank];
     const WorkTimes &own = times.size() == 1 ? times[0] : times[entry.chunk];
     const double begin = std::max(ready, spans.empty() ? 0 : spans.back().end);
-    const TimeRange when{begin, begin + own.of(entry.work)};
+    const double end = begin + own.of(entry.work);
+    const bool isEarly = handsOnEarly && entry.work == StageWork::Backward;
+    const TimeRange when{begin, end, isEarly ? begin + own.inputGradient : end};
     spans.push_back({entry, when.begin, when.end});
     timeline.makespan = std::max(timeline.makespan, when.end);
     return when;
@@ -73,6 +75,17 @@ std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<Wor
     timeline.peakActivations.push_back(peakOf(schedule.ranks[rank]));
   }
   return timeline;
+}
+
+} // namespace
+
+std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<WorkTimes> &times) {
+  return run(schedule, times, /*handsOnEarly=*/false);
+}
+
+std::optional<Timeline> simulateCompiled(const Schedule &schedule,
+                                         const std::vector<WorkTimes> &times) {
+  return run(schedule, times, /*handsOnEarly=*/true);
 }
 
 int neededInFlight(Schedule schedule) {

@@ -15,7 +15,7 @@ struct WorkTimes {
   double inputGradient = 1;
   double weightGradient = 1;
 
-  double of(Work work) const;
+  double of(StageWork work) const;
 };
 
 // One entry in time.

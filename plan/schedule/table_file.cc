@@ -35,7 +35,7 @@ bool parseEntry(std::string_view word, ScheduleEntry &entry) {
   const size_t letter = word.empty() ? std::string_view::npos : kLetters.find(word[0]);
   if (letter == std::string_view::npos || dot == std::string_view::npos)
     return false;
-  entry.work = static_cast<Work>(letter);
+  entry.work = static_cast<StageWork>(letter);
   return parseNumber(word.substr(1, dot - 1), entry.chunk) &&
          parseNumber(word.substr(dot + 1), entry.microBatch);
 }

@@ -132,6 +132,21 @@ func.func @decision(%x: tensor<4xf32>) {
 
 // -----
 
+// pipeline
+// expected-error@+1 {{coll.pipeline must be a dictionary, but is 1}}
+module attributes {coll.pipeline = 1} {}
+
+// -----
+
+// stage
+func.func @stage(%x: tensor<4xf32>) {
+  // expected-error@+1 {{coll.stage must be the number of a stage, from 0, but is -1}}
+  %0 = arith.negf %x {coll.stage = -1} : tensor<4xf32>
+  return
+}
+
+// -----
+
 // a sharding of what has no extents
 coll.mesh @m ["dp" = 2]
 // expected-error@+1 {{argument 0: only a tensor of static shape has a sharding, but its value is 'tensor<?xf32>'}}

@@ -118,6 +118,8 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
   refuses([](auto &options) { options.num_shards = 1; }, "shards[0] is null");
   refuses([](auto &options) { options.root = "banyan"; }, "expected hash, balanced or shard");
   refuses([](auto &options) { options.route = "ring"; }, "route needs root");
+  refuses([](auto &options) { options.stages = -1; }, "stages is -1");
+  refuses([](auto &options) { options.micro_batches = 2; }, "need stages");
   refuses([](auto &options) { options.route = "scenic"; }, "expected direct or ring");
   refuses([](auto &options) { options.accumulate = -1; }, "accumulate is -1");
   refuses(

@@ -13,8 +13,10 @@ namespace {
 
 cl::OptionCategory category("coll-fuzz options");
 cl::opt<std::string> mode(cl::Positional, cl::Required,
-                          cl::desc("programs, shardings, ranks, ir or replay"), cl::cat(category));
-cl::list<std::string> inputs(cl::Positional, cl::desc("folders of the corpus, or files to replay"),
+                          cl::desc("programs, shardings, ranks, pipelines, ir or replay"),
+                          cl::cat(category));
+cl::list<std::string> inputs(cl::Positional,
+                             cl::desc("folders of the corpus, or files to replay or of pipelines"),
                              cl::cat(category));
 cl::opt<uint64_t> seed("seed", cl::init(1), cl::desc("what the cases are made from"),
                        cl::cat(category));
@@ -64,6 +66,8 @@ int main(int argc, char **argv) {
     return coll::fuzz::runShardings(options) == 0 ? 0 : 1;
   if (mode == "ranks")
     return coll::fuzz::runRanks(options) == 0 ? 0 : 1;
+  if (mode == "pipelines")
+    return coll::fuzz::runPipelines(options, inputs) == 0 ? 0 : 1;
   if (mode == "ir")
     return coll::fuzz::runIr(options, inputs) == 0 ? 0 : 1;
   if (mode == "replay")

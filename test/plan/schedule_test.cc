@@ -1,5 +1,7 @@
 // Schedules of pipelines: complete, free of deadlock, and as good as the papers say.
 
+#include "plan/schedule/hand_on.h"
+#include "plan/schedule/pipeline.h"
 #include "plan/schedule/schedule.h"
 #include "plan/schedule/simulate.h"
 
@@ -163,6 +165,43 @@ TEST(ScheduleTableTest, DeadlocksNameTheCycle) {
                       "rank 0: F0.0 F0.1 B0.0 B0.1\n"
                       "rank 1: F1.1 F1.0 B1.0 B1.1\n"),
               HasSubstr("with at most 1 transfers in flight between two chunks"));
+}
+
+TEST(ScheduleTest, HandingGradientsOnEarlyIsNeverSlower) {
+  forEachShape([](const Schedule &schedule) {
+    const Timeline late = *simulate(schedule, {{}}), early = *simulateCompiled(schedule, {{}});
+    EXPECT_LE(early.makespan, late.makespan);
+    if (schedule.name.rfind("zb-h", 0) == 0) // whose backward passes are cut already
+      EXPECT_EQ(early.makespan, late.makespan);
+  });
+  // Each stage waits for the input gradients of the next one alone.
+  const Timeline timeline = *simulateCompiled(make("1f1b", 4, 12), {{}});
+  EXPECT_DOUBLE_EQ(timeline.makespan, 3 * 12 + 3 * 2);
+}
+
+TEST(PipelineTest, TablesAreReadBack) {
+  forEachShape([](const Schedule &schedule) {
+    const Result<Schedule> read = parseSchedule(toTable(schedule), schedule.name,
+                                                schedule.numRanks(), schedule.numMicroBatches);
+    ASSERT_TRUE(read.ok()) << read.error();
+    EXPECT_EQ(read->ranks, schedule.ranks);
+    EXPECT_EQ(read->rankOfChunk, schedule.rankOfChunk);
+  });
+}
+
+TEST(PipelineTest, KeptActivationsAreThoseOfTheFormula) {
+  for (const char *name : kNames) {
+    Pipeline pipeline;
+    pipeline.schedule = make(name, 4, 16);
+    pipeline.chunks.assign(size_t(pipeline.schedule.numChunks), {{1, 1, 1}, 100});
+    KeptActivations peak;
+    for (int rank = 0; rank < 4; ++rank)
+      peak.count = std::max(peak.count, peakKept(pipeline, rank).count);
+    EXPECT_EQ(peak.count, *publishedPeak(pipeline.schedule)) << name;
+    EXPECT_EQ(peakKept(pipeline, 0).bytes, 100 * peakKept(pipeline, 0).count);
+    EXPECT_EQ(keptAfterEntries(pipeline, 3).back().count, 0);
+    EXPECT_DOUBLE_EQ(pipeline.workUs(0), 3.0 * pipeline.schedule.numChunks / 4);
+  }
 }
 
 } // namespace

@@ -138,6 +138,8 @@ llvm::Error Session::launch() {
   auto code = compiler_.compile(*file_, chooseTarget(), &details);
   if (!code)
     return code.takeError();
+  if (report_)
+    report_->contents().pipeline = details.explanation.pipeline;
   if (llvm::Error error = foresee(*code, details.explanation))
     return error;
   if (options_.planOnly)

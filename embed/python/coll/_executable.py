@@ -193,8 +193,9 @@ def _context(cache):
 
 def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | None = None,
             strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
-            route: str | None = None, accumulate: int = 1, state_args: int | None = None, name: str = "step",
-            proof: bool = True, keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
+            route: str | None = None, accumulate: int = 1, stages: int = 0,
+            micro_batches: int = 1, schedule: str | None = None, stage: dict[str, int] | None = None,
+            state_args: int | None = None, name: str = "step", proof: bool = True, keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
             parser: str | None = None, parser_timeout: float | None = None,
             parser_memory: int | None = None) -> Executable:
     """Compiles a step and returns an :class:`Executable`.
@@ -210,6 +211,11 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
         alone stores its optimizer state.
       route: "direct" (default) or "ring": how gradients go to the roots and parameters back.
       accumulate: micro-batches that each rank's batch is cut into.
+      stages: of a pipeline; each runs on the ranks with its coordinate on the mesh's first axis, "pp".
+      micro_batches: parts of the batch that go through the pipeline.
+      schedule: of the pipeline: "1f1b" (default), "gpipe", "zb-h1", …, or the path of a table.
+      stage: which parameters or scopes begin which stage: {"layer_1*": 1, "scope:Block_1": 1}; by
+        default stages are cut by cost.
       state_args: how many leading arguments are state; by default as their roles or types say.
       proof: False skips the proof that the ranks cannot mismatch or deadlock.
       keep_stages: keeps the IR after each pass in ``stages``.
@@ -223,9 +229,10 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
     """
     mesh = mesh_text(mesh)
     shards = [f"{pattern}: {sharding}" for pattern, sharding in (shard or {}).items()]
+    placed = [f"{pattern}: {number}" for pattern, number in (stage or {}).items()]
     data = text.encode() if isinstance(text, str) else bytes(text)
     handle = _context(cache).compile(
         data, name, ranks, -1 if state_args is None else state_args, mesh, strategy, shards, root,
-        route, accumulate, proof, keep_stages, untrusted, parser, int((parser_timeout or 0) * 1e6),
+        route, accumulate, stages, micro_batches, schedule, placed, proof, keep_stages, untrusted, parser, int((parser_timeout or 0) * 1e6),
         parser_memory or 0)
     return Executable(handle)

@@ -8,6 +8,7 @@
 #include "dialect/sharding.h"
 #include "passes/analysis/micro_batches.h"
 #include "passes/passes.h"
+#include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/step_sharding.h"
 
 namespace mlir::coll {
@@ -29,7 +30,8 @@ public:
     }
     MeshOp mesh = addAxis(step);
     if (!mesh || failed(splitBatch(step, mesh)))
-      signalPassFailure();
+      return signalPassFailure();
+    markStages(step);
   }
 
 private:

@@ -2,7 +2,8 @@
 
 #include "passes/transform/stages/stage_cut.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/analysis/step_cost.h"
+#include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/shard_pattern.h"
 #include "passes/transform/strategy/step_sharding.h"
 #include "llvm/Support/GlobPattern.h"
@@ -24,21 +25,8 @@ double mlir::coll::getValueBytes(Type type) {
   return double(tensor.getNumElements()) * ((tensor.getElementTypeBitWidth() + 7) / 8);
 }
 
-double mlir::coll::getWork(Operation *op) {
-  if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
-    double work = 1;
-    for (int64_t extent : linalg.getStaticLoopRanges())
-      work *= std::max<int64_t>(extent, 1);
-    return work;
-  }
-  double work = 0;
-  for (Region &region : op->getRegions())
-    for (Operation &nested : region.getOps())
-      work += getWork(&nested);
-  for (Type type : op->getResultTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      work += tensor.getNumElements();
-  return work;
+double mlir::coll::getWorkUs(Operation *op, const ::coll::plan::CostModel &model) {
+  return model.cost(getWork(op));
 }
 
 /// State arguments that `value` follows from, other than by way of the batch.
@@ -67,28 +55,21 @@ namespace {
 /// The forward pass as a line of operations; boundary i lies before operation i.
 class Line {
 public:
-  explicit Line(const StepParts &parts) : ops_(parts.getForward()) {
-    size_t n = ops_.size();
-    work_.resize(n + 1);
-    readers_.resize(n + 1);
-    crossing_.resize(n + 1);
-    DenseMap<Operation *, size_t> place;
+  Line(const StepParts &parts, const ::coll::plan::CostModel &model)
+      : ops_(parts.getForward()), work_(ops_.size() + 1), readers_(ops_.size() + 1),
+        crossing_(ops_.size() + 1) {
     for (auto [i, op] : llvm::enumerate(ops_)) {
-      place[op] = i;
-      work_[i + 1] = work_[i] + getWork(op);
-      readers_[i + 1] = readers_[i] + !getParameters(parts, op).empty();
+      SmallVector<Value> parameters = getParameters(parts, op);
+      place_[op] = i;
+      for (Value parameter : parameters)
+        lastReader_[parameter] = i;
+      work_[i + 1] = getWorkUs(op, model);
+      readers_[i + 1] = readers_[i] + !parameters.empty();
     }
-    for (auto [i, op] : llvm::enumerate(ops_))
-      for (Value result : op->getResults()) {
-        size_t last = i;
-        for (Operation *user : result.getUsers()) {
-          auto found = place.find(op->getBlock()->findAncestorOpInBlock(*user));
-          if (found != place.end())
-            last = std::max(last, found->second);
-        }
-        for (size_t boundary = i + 1; boundary <= last; ++boundary)
-          crossing_[boundary] += getValueBytes(result.getType());
-      }
+    addBackward(parts, model);
+    for (size_t i = 1; i < work_.size(); ++i)
+      work_[i] += work_[i - 1];
+    findCrossing();
   }
 
   size_t size() const { return ops_.size(); }
@@ -103,6 +84,46 @@ public:
   }
 
 private:
+  /// A backward operation runs with what it reads of the forward pass, the latest of it: its work
+  /// counts there, as StagePlacement decides for most.
+  void addBackward(const StepParts &parts, const ::coll::plan::CostModel &model) {
+    for (Operation &op : parts.getStep().getBody().front().without_terminator()) {
+      if (!parts.isVarying(&op) || parts.isFree(&op) || parts.isForward(&op))
+        continue;
+      size_t latest = ops_.size() - 1;
+      std::optional<size_t> with;
+      for (Value parameter : getParameters(parts, &op))
+        if (auto found = lastReader_.find(parameter); found != lastReader_.end())
+          with = std::max(with.value_or(0), found->second);
+      for (Value value : getReadValues(&op)) {
+        auto found = place_.find(value.getDefiningOp());
+        if (found == place_.end())
+          continue;
+        if (parts.isForward(found->first))
+          with = std::max(with.value_or(0), found->second);
+        else
+          latest = std::min(latest, found->second);
+      }
+      place_[&op] = std::min(with.value_or(latest), latest);
+      work_[place_[&op] + 1] += getWorkUs(&op, model);
+    }
+  }
+
+  void findCrossing() {
+    for (auto [i, op] : llvm::enumerate(ops_))
+      for (Value result : op->getResults()) {
+        size_t last = i;
+        for (Operation *nested : result.getUsers()) {
+          Operation *user = op->getBlock()->findAncestorOpInBlock(*nested);
+          auto found = place_.find(user);
+          if (found != place_.end() && ops_[found->second] == user)
+            last = std::max(last, found->second);
+        }
+        for (size_t boundary = i + 1; boundary <= last; ++boundary)
+          crossing_[boundary] += getValueBytes(result.getType());
+      }
+  }
+
   double usualCrossing() const {
     if (!usual_) {
       double sum = 0;
@@ -114,7 +135,10 @@ private:
   }
 
   ArrayRef<Operation *> ops_;
-  std::vector<double> work_; // of all operations before
+  // Forward operations, and for those of the backward pass the one that they run with.
+  DenseMap<Operation *, size_t> place_;
+  DenseMap<Value, size_t> lastReader_; // of parameters
+  std::vector<double> work_;           // of all operations before, with their backward passes
   std::vector<size_t> readers_;
   std::vector<double> crossing_;
   mutable std::optional<double> usual_;
@@ -159,11 +183,12 @@ static std::vector<size_t> chooseCut(const Line &line, int numChunks) {
   return cut;
 }
 
-FailureOr<ChunkOf> mlir::coll::cutByCost(const StepParts &parts, int numChunks) {
-  Line line(parts);
+FailureOr<ChunkOf> mlir::coll::cutByCost(const StepParts &parts, int numChunks,
+                                         const ::coll::plan::CostModel &model) {
+  Line line(parts, model);
   std::vector<size_t> cut = chooseCut(line, numChunks);
   if (cut.empty())
-    return parts.getStep().emitError("cannot be cut into ")
+    return parts.getForward().back()->emitError("cannot be cut into ")
            << numChunks << " stages: only " << line.numReaders()
            << " operations of its forward pass read parameters; use fewer stages";
   ChunkOf chunkOf;
@@ -192,10 +217,14 @@ public:
     if (chunk < 0 || chunk >= numChunks_)
       return step.emitError() << "stage '" << text << "' is not one of the " << numChunks_
                               << " that there are, 0 to " << numChunks_ - 1;
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(path.trim(), 1024);
+    const bool isScope = path.trim().starts_with(kScopePrefix);
+    StringRef pattern = isScope ? path.trim().drop_front(kScopePrefix.size()) : path.trim();
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern, 1024);
     if (!glob)
       return step.emitError() << "stage '" << text
                               << "' is no pattern: " << llvm::toString(glob.takeError());
+    if (isScope)
+      return addScope(text, *glob, chunk);
     bool matchesAny = false;
     for (unsigned index : parts_.getStateArguments()) {
       if (!matchesPath(*glob, getArgumentPath(step, index)))
@@ -214,11 +243,36 @@ public:
     auto found = chunks_.find(parameter);
     return found == chunks_.end() ? std::nullopt : std::optional<int>(found->second);
   }
+  std::optional<int> find(Operation *op) const {
+    auto found = scopes_.find(op);
+    return found == scopes_.end() ? std::nullopt : std::optional<int>(found->second);
+  }
 
 private:
+  LogicalResult addScope(StringRef text, const llvm::GlobPattern &glob, int chunk) {
+    bool matchesAny = false;
+    std::string known;
+    for (Operation *op : parts_.getForward()) {
+      std::vector<std::string> scopes = getScopes(op->getLoc());
+      if (known.empty() && !scopes.empty())
+        known = scopes.front();
+      if (!llvm::any_of(scopes,
+                        [&](const std::string &scope) { return matchesScope(glob, scope); }))
+        continue;
+      matchesAny = true;
+      scopes_[op] = chunk;
+    }
+    if (matchesAny)
+      return success();
+    return parts_.getStep().emitError()
+           << "stage '" << text << "' matches no named scope of the forward pass"
+           << (known.empty() ? "" : "; one is '" + known + "'");
+  }
+
   const StepParts &parts_;
   int numChunks_;
   DenseMap<Value, int> chunks_;
+  DenseMap<Operation *, int> scopes_;
 };
 
 } // namespace
@@ -254,12 +308,21 @@ FailureOr<ChunkOf> mlir::coll::cutByPatterns(const StepParts &parts, ArrayRef<st
       }
       chunk = std::max(chunk, *wanted);
     }
+    if (std::optional<int> wanted = annotations.find(op)) {
+      if (*wanted < chunk)
+        return op->emitError("cannot be on stage ")
+               << *wanted << ", where --stage puts its scope: it needs results of stage " << chunk
+               << ", so that the stages would wait for one another; put the scope on stage "
+               << chunk << " or later";
+      chunk = *wanted;
+    }
     chunkOf[op] = chunk;
     isUsed[chunk] = true;
   }
   for (int chunk = 0; chunk < numChunks; ++chunk)
     if (!isUsed[chunk])
       return step.emitError("has nothing on stage ")
-             << chunk << "; name a parameter of it, as in --stage='layer_1*: " << chunk << "'";
+             << chunk << "; name a parameter or a scope of it, as in --stage='layer_1*: " << chunk
+             << "'";
   return chunkOf;
 }

@@ -4,24 +4,28 @@
 #define COLL_PASSES_TRANSFORM_STAGES_STAGE_CUT_H
 
 #include "passes/transform/stages/step_parts.h"
+#include "plan/cost_model.h"
 
 namespace mlir::coll {
 
 /// The chunk of every forward operation; results never flow to an earlier chunk.
 using ChunkOf = DenseMap<Operation *, int>;
 
-/// What running `op` once costs, in multiplications or elements.
-double getWork(Operation *op);
+/// What running `op` once takes, in microseconds by a model over a topology.
+double getWorkUs(Operation *op, const ::coll::plan::CostModel &model);
 
 /// Bytes of a tensor; 8 of anything else.
 double getValueBytes(Type type);
 
-/// Cuts the forward pass, in program order, so that the chunks cost about the same and few bytes
-/// cross. Every chunk reads some parameter; an error says how many there could be.
-FailureOr<ChunkOf> cutByCost(const StepParts &parts, int numChunks);
+/// Cuts the forward pass, in program order, so that the chunks cost about the same, their backward
+/// passes included, and few bytes cross. Every chunk reads some parameter; an error says how many
+/// there could be.
+FailureOr<ChunkOf> cutByCost(const StepParts &parts, int numChunks,
+                             const ::coll::plan::CostModel &model);
 
 /// Cuts by patterns over argument names, `params/layer_0*: 0`: a parameter opens its chunk, and
-/// what follows stays there up to the next one.
+/// what follows stays there up to the next one. Patterns over named scopes of JAX,
+/// `scope:Block_1: 1`, put the operations of a scope there.
 FailureOr<ChunkOf> cutByPatterns(const StepParts &parts, ArrayRef<std::string> patterns,
                                  int numChunks);
 

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 using ::coll::plan::ScheduleEntry;
-using ::coll::plan::Work;
+using ::coll::plan::StageWork;
 
 std::optional<TimeSplit> mlir::coll::getTimeSplit(func::FuncOp step, unsigned argument) {
   std::optional<unsigned> dim = getTimeDim(step, argument);
@@ -26,6 +26,27 @@ StageEmitter::StageEmitter(const StagedStep &staged, int rank, func::FuncOp func
       batches_(staged.schedule.numMicroBatches), kept_(step_.getNumArguments()) {
   // Tags of what is moved once follow those of the micro-batches.
   nextTag_ = int64_t(staged.transfers.size()) * staged.schedule.numMicroBatches;
+  sortOps();
+}
+
+void StageEmitter::sortOps() {
+  for (Operation &op : step_.getBody().front().without_terminator()) {
+    if (parts_.isFree(&op))
+      continue;
+    Placement placement = staged_.placement.get(&op);
+    if (!isMine(placement.chunk))
+      continue;
+    if (parts_.isVarying(&op))
+      phases_[{placement.chunk, placement.phase}].ops.push_back(&op);
+    else if (AllReduceOp sum = getAccumulation(&op))
+      phases_[{placement.chunk, staged_.placement.getSumPhase(sum)}].sums.push_back(sum);
+  }
+  for (const StageTransfer &transfer : staged_.transfers) {
+    if (transfer.toRank == rank_)
+      phases_[{transfer.receiver.chunk, transfer.receiver.phase}].received.push_back(&transfer);
+    if (transfer.fromRank == rank_)
+      phases_[{transfer.producer.chunk, transfer.producer.phase}].sent.push_back(&transfer);
+  }
 }
 
 SmallVector<StageEmitter::Result> StageEmitter::emit() {
@@ -89,6 +110,15 @@ Value StageEmitter::emitAxisIndex(OpBuilder &builder, AxisIndexOp index, int bat
   return result;
 }
 
+const StageEmitter::OpFacts &StageEmitter::getFacts(Operation *op) {
+  auto [facts, isNew] = facts_.try_emplace(op);
+  if (isNew) {
+    facts->second.reads = getReadValues(op);
+    op->walk([&](AxisIndexOp index) { facts->second.holdsTime |= readsTime(index); });
+  }
+  return facts->second;
+}
+
 void StageEmitter::clone(Operation *op, int batch) {
   DenseMap<Value, Value> &known = parts_.isVarying(op) ? batches_[batch] : once_;
   if (auto index = dyn_cast<AxisIndexOp>(op); index && readsTime(index)) {
@@ -96,11 +126,14 @@ void StageEmitter::clone(Operation *op, int batch) {
     return;
   }
   IRMapping mapping;
-  for (Value value : getReadValues(op))
+  const SmallVector<Value> reads = getFacts(op).reads; // what is free may be cloned for it
+  for (Value value : reads)
     mapping.map(value, get(value, batch));
   Operation *copy = builder_.clone(*op, mapping);
   for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
     known[from] = to;
+  if (!getFacts(op).holdsTime)
+    return;
   copy->walk([&](AxisIndexOp index) {
     if (!readsTime(index))
       return;
@@ -153,25 +186,20 @@ static std::string describe(const StageTransfer &transfer) {
 }
 
 void StageEmitter::receive(int chunk, Phase phase, int batch) {
-  for (const StageTransfer &transfer : staged_.transfers)
-    if (transfer.toRank == rank_ && transfer.receiver.chunk == chunk &&
-        transfer.receiver.phase == phase)
-      batches_[batch][transfer.value] =
-          emitReceive(transfer.value, transfer.fromRank, transfer.tag + batch, describe(transfer));
+  for (const StageTransfer *transfer : phases_[{chunk, phase}].received)
+    batches_[batch][transfer->value] = emitReceive(transfer->value, transfer->fromRank,
+                                                   transfer->tag + batch, describe(*transfer));
 }
 
 void StageEmitter::send(int chunk, Phase phase, int batch) {
   using Key = std::tuple<int, int, Phase>;
   std::map<Key, SmallVector<const StageTransfer *>> bounded;
-  for (const StageTransfer &transfer : staged_.transfers) {
-    if (transfer.fromRank != rank_ || transfer.producer.chunk != chunk ||
-        transfer.producer.phase != phase)
-      continue;
-    if (transfer.isBounded())
-      bounded[{transfer.toRank, chunk, phase}].push_back(&transfer);
+  for (const StageTransfer *transfer : phases_[{chunk, phase}].sent) {
+    if (transfer->isBounded())
+      bounded[{transfer->toRank, chunk, phase}].push_back(transfer);
     else
-      sentAside_.push_back({startSend(batches_[batch].lookup(transfer.value), transfer.toRank,
-                                      transfer.tag + batch, describe(transfer))});
+      sentAside_.push_back({startSend(batches_[batch].lookup(transfer->value), transfer->toRank,
+                                      transfer->tag + batch, describe(*transfer))});
   }
   for (auto &[key, transfers] : bounded) {
     std::deque<SmallVector<StartOp>> &sent = sent_[key];
@@ -200,10 +228,12 @@ void StageEmitter::move(Value value, int toRank) {
 }
 
 void StageEmitter::moveOperands(Operation *op) {
+  auto moves = staged_.moves.find(op);
+  if (moves == staged_.moves.end())
+    return;
   int rank = staged_.schedule.rankOfChunk[staged_.placement.get(op).chunk];
-  for (Value value : getReadValues(op))
-    if (!parts_.isVarying(value))
-      move(value, rank);
+  for (Value value : moves->second)
+    move(value, rank);
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,24 +255,19 @@ void StageEmitter::emitOnce() {
 
 void StageEmitter::emitPhase(int chunk, Phase phase, int batch) {
   receive(chunk, phase, batch);
-  for (Operation &op : step_.getBody().front().without_terminator()) {
-    if (!parts_.isVarying(&op) || parts_.isFree(&op))
-      continue;
-    Placement placement = staged_.placement.get(&op);
-    if (placement.chunk == chunk && placement.phase == phase)
-      clone(&op, batch);
-  }
+  for (Operation *op : phases_[{chunk, phase}].ops)
+    clone(op, batch);
   addTerms(chunk, phase, batch);
   send(chunk, phase, batch);
 }
 
 void StageEmitter::emitEntries() {
   for (const ScheduleEntry &entry : staged_.schedule.ranks[rank_]) {
-    if (entry.work == Work::Forward)
+    if (entry.work == StageWork::Forward)
       emitPhase(entry.chunk, Phase::Forward, entry.microBatch);
-    if (entry.work == Work::Backward || entry.work == Work::InputGradient)
+    if (entry.work == StageWork::Backward || entry.work == StageWork::InputGradient)
       emitPhase(entry.chunk, Phase::InputGradient, entry.microBatch);
-    if (entry.work == Work::Backward || entry.work == Work::WeightGradient)
+    if (entry.work == StageWork::Backward || entry.work == StageWork::WeightGradient)
       emitPhase(entry.chunk, Phase::WeightGradient, entry.microBatch);
   }
   for (auto &[key, sent] : sent_)
@@ -256,10 +281,7 @@ static Type getSumElement(AllReduceOp sum) {
 }
 
 void StageEmitter::addTerms(int chunk, Phase phase, int batch) {
-  for (auto sum : step_.getOps<AllReduceOp>()) {
-    if (!getAccumulation(sum) || staged_.placement.get(sum).chunk != chunk ||
-        staged_.placement.getSumPhase(sum) != phase)
-      continue;
+  for (AllReduceOp sum : phases_[{chunk, phase}].sums) {
     Location loc = sum.getLoc();
     Value term = createConversion(builder_, loc, get(sum.getInput(), batch), getSumElement(sum));
     Value &total = sums_[sum];

@@ -19,6 +19,7 @@ struct StagedStep {
   const StagePlacement &placement;
   const ::coll::plan::Schedule &schedule;
   ArrayRef<StageTransfer> transfers;
+  const UniformMoves &moves;
   int maxInFlight;  // transfers between two chunks
   MeshOp mesh;      // of the partitioned step, with the time axis
   GroupAttr stages; // the axis of stages
@@ -49,6 +50,12 @@ public:
   bool keepsArgument(unsigned index) const { return kept_[index]; }
 
 private:
+  // What is asked of an operation each time that it is cloned.
+  struct OpFacts {
+    SmallVector<Value> reads;
+    bool holdsTime = false; // a coordinate in time, in its regions
+  };
+
   void emitOnce();
   void emitEntries();
   void emitPhase(int chunk, Phase phase, int batch);
@@ -59,6 +66,8 @@ private:
   void finishSum(AllReduceOp sum);
   SmallVector<Result> collectResults();
 
+  void sortOps();
+  const OpFacts &getFacts(Operation *op);
   bool isMine(int chunk) const { return staged_.schedule.rankOfChunk[chunk] == rank_; }
   Value get(Value value, int batch);
   Value getBatchArgument(BlockArgument argument, int batch);
@@ -77,6 +86,14 @@ private:
   int rank_;
   func::FuncOp step_, function_;
   OpBuilder builder_;
+  DenseMap<Operation *, OpFacts> facts_;
+  // What the rank runs for each micro-batch, and the sums whose terms come up then.
+  struct PhaseOps {
+    SmallVector<Operation *> ops;
+    SmallVector<AllReduceOp> sums;
+    SmallVector<const StageTransfer *> received, sent;
+  };
+  std::map<std::pair<int, Phase>, PhaseOps> phases_;
   DenseMap<Value, Value> once_;
   std::vector<DenseMap<Value, Value>> batches_;
   DenseMap<Operation *, Value> sums_;

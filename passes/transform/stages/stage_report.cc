@@ -2,7 +2,6 @@
 
 #include "passes/transform/stages/stage_report.h"
 
-#include "plan/schedule/simulate.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -14,68 +13,50 @@ static constexpr size_t kMaxColumns = 160;
 
 namespace {
 
-struct ChunkFacts {
-  unsigned numOps = 0;
-  plan::WorkTimes work{0, 0, 0};
-  double keptBytes = 0; // of a micro-batch, from its forward pass to its backward pass
-};
-
-struct RankFacts {
-  unsigned numOps = 0;
-  double work = 0; // of a micro-batch
-  double stateBytes = 0, peakBytes = 0, sentBytes = 0;
-};
-
-class Reporter {
+class Reader {
 public:
-  Reporter(const StepParts &parts, const StagePlacement &placement, const plan::Schedule &schedule,
-           ArrayRef<StageTransfer> transfers)
-      : parts_(parts), placement_(placement), schedule_(schedule), chunks_(schedule.numChunks),
-        ranks_(schedule.numRanks()) {
-    readOps();
-    readState();
-    for (const StageTransfer &transfer : transfers)
-      ranks_[transfer.fromRank].sentBytes += getValueBytes(transfer.value.getType());
-    for (int rank = 0; rank < schedule.numRanks(); ++rank)
-      ranks_[rank].peakBytes = findPeak(rank);
+  Reader(const StepParts &parts, const StagePlacement &placement, const plan::Schedule &schedule,
+         const plan::CostModel &model)
+      : parts_(parts), placement_(placement), model_(model) {
+    pipeline_.schedule = schedule;
+    pipeline_.chunks.assign(schedule.numChunks, {{0, 0, 0}, 0});
+    pipeline_.ranks.resize(schedule.numRanks());
   }
 
-  std::string describe() const {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    std::vector<plan::WorkTimes> times;
-    for (const ChunkFacts &chunk : chunks_)
-      times.push_back(chunk.work);
-    plan::Timeline timeline = *plan::simulate(schedule_, times);
-    os << llvm::formatv("{0}: {1} stages, {2} micro-batches; by the operations' work, ranks idle "
-                        "{3:f1} % of the time\n",
-                        schedule_.name, schedule_.numRanks(), schedule_.numMicroBatches,
-                        100 * timeline.idleFraction());
-    os << "stage  operations        work  state bytes  kept bytes at peak  sent bytes\n";
-    for (auto [rank, facts] : llvm::enumerate(ranks_))
-      os << llvm::formatv("{0,5}  {1,10}  {2,10:f0}  {3,11:f0}  {4,18:f0}  {5,10:f0}\n", rank,
-                          facts.numOps, facts.work, facts.stateBytes, facts.peakBytes,
-                          facts.sentBytes);
-    plan::Timeline even = *plan::simulate(schedule_, {{}});
-    os << plan::drawTimeline(schedule_, even, 1, kMaxColumns);
-    return StringRef(text).rtrim().str();
+  plan::Pipeline read(ArrayRef<StageTransfer> transfers) {
+    readOps();
+    readState();
+    for (const StageTransfer &transfer : transfers) {
+      const double bytes = getValueBytes(transfer.value.getType());
+      pipeline_.ranks[transfer.fromRank].sentBytes += bytes;
+      pipeline_.transfers.push_back({transfer.fromRank, transfer.toRank, transfer.tag,
+                                     toEntry(transfer.producer), toEntry(transfer.receiver),
+                                     bytes});
+    }
+    return std::move(pipeline_);
   }
 
 private:
+  static plan::ScheduleEntry toEntry(Placement placement) {
+    return {placement.phase == Phase::Forward ? plan::StageWork::Forward
+                                              : plan::StageWork::InputGradient,
+            placement.chunk, 0};
+  }
+
+  int rankOf(int chunk) const { return pipeline_.schedule.rankOfChunk[chunk]; }
+
   void readOps() {
     Block &block = parts_.getStep().getBody().front();
     for (Operation &op : block.without_terminator()) {
       if (parts_.isFree(&op) || !parts_.isVarying(&op))
         continue;
       Placement placement = placement_.get(&op);
-      ChunkFacts &chunk = chunks_[placement.chunk];
-      RankFacts &rank = ranks_[schedule_.rankOfChunk[placement.chunk]];
-      double work = getWork(&op);
-      ++rank.numOps;
-      rank.work += work;
-      (placement.phase == Phase::Forward         ? chunk.work.forward
-       : placement.phase == Phase::InputGradient ? chunk.work.inputGradient
-                                                 : chunk.work.weightGradient) += work;
+      plan::PipelineChunk &chunk = pipeline_.chunks[placement.chunk];
+      ++pipeline_.ranks[rankOf(placement.chunk)].numOps;
+      (placement.phase == Phase::Forward         ? chunk.us.forward
+       : placement.phase == Phase::InputGradient ? chunk.us.inputGradient
+                                                 : chunk.us.weightGradient) +=
+          getWorkUs(&op, model_);
       if (placement.phase == Phase::Forward)
         addKept(&op, block);
     }
@@ -91,7 +72,7 @@ private:
           keepers.insert(placement_.get(user).chunk);
       }
       for (int chunk : keepers)
-        chunks_[chunk].keptBytes += getValueBytes(result.getType());
+        pipeline_.chunks[chunk].keptBytes += getValueBytes(result.getType());
     }
   }
 
@@ -99,34 +80,40 @@ private:
     for (unsigned index : parts_.getStateArguments()) {
       Value state = parts_.getStep().getArgument(index);
       if (!parts_.isReplicatedState(state))
-        ranks_[schedule_.rankOfChunk[placement_.getChunk(state)]].stateBytes +=
+        pipeline_.ranks[rankOf(placement_.getChunk(state))].stateBytes +=
             getValueBytes(state.getType());
     }
   }
 
-  double findPeak(int rank) const {
-    double kept = 0, peak = 0;
-    for (const plan::ScheduleEntry &entry : schedule_.ranks[rank]) {
-      double bytes = chunks_[entry.chunk].keptBytes;
-      if (entry.work == plan::Work::Forward)
-        peak = std::max(peak, kept += bytes);
-      if (entry.work == plan::Work::Backward || entry.work == plan::Work::WeightGradient)
-        kept -= bytes;
-    }
-    return peak;
-  }
-
   const StepParts &parts_;
   const StagePlacement &placement_;
-  const plan::Schedule &schedule_;
-  std::vector<ChunkFacts> chunks_;
-  std::vector<RankFacts> ranks_;
+  const plan::CostModel &model_;
+  plan::Pipeline pipeline_;
 };
 
 } // namespace
 
-std::string mlir::coll::describeStages(const StepParts &parts, const StagePlacement &placement,
-                                       const plan::Schedule &schedule,
-                                       ArrayRef<StageTransfer> transfers) {
-  return Reporter(parts, placement, schedule, transfers).describe();
+plan::Pipeline mlir::coll::describePipeline(const StepParts &parts, const StagePlacement &placement,
+                                            const plan::Schedule &schedule,
+                                            ArrayRef<StageTransfer> transfers,
+                                            const plan::CostModel &model) {
+  return Reader(parts, placement, schedule, model).read(transfers);
+}
+
+std::string mlir::coll::describeStages(const plan::Pipeline &pipeline) {
+  const plan::Schedule &schedule = pipeline.schedule;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::formatv("{0}: {1} stages, {2} micro-batches; by the operations' work, ranks idle "
+                      "{3:f1} % of the time\n",
+                      schedule.name, schedule.numRanks(), schedule.numMicroBatches,
+                      100 * pipeline.predict().idleFraction());
+  os << "stage  operations  us of a micro-batch  state bytes  kept bytes at peak  sent bytes\n";
+  for (auto [rank, facts] : llvm::enumerate(pipeline.ranks))
+    os << llvm::formatv("{0,5}  {1,10}  {2,19:f1}  {3,11:f0}  {4,18:f0}  {5,10:f0}\n", rank,
+                        facts.numOps, pipeline.workUs(int(rank)), facts.stateBytes,
+                        plan::peakKept(pipeline, int(rank)).bytes, facts.sentBytes);
+  plan::Timeline even = *plan::simulate(schedule, {{}});
+  os << plan::drawTimeline(schedule, even, 1, kMaxColumns);
+  return StringRef(text).rtrim().str();
 }

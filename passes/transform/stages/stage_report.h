@@ -4,14 +4,19 @@
 #define COLL_PASSES_TRANSFORM_STAGES_STAGE_REPORT_H
 
 #include "passes/transform/stages/stage_transfers.h"
+#include "plan/schedule/pipeline.h"
 
 namespace mlir::coll {
 
-/// A table of the stages (operations, work, state, peak of kept activations, bytes sent for each
-/// micro-batch), the idle time that follows from the work, and the schedule as rank by time.
-std::string describeStages(const StepParts &parts, const StagePlacement &placement,
-                           const ::coll::plan::Schedule &schedule,
-                           ArrayRef<StageTransfer> transfers);
+/// What the chunks and ranks of a pipeline compute, keep and send.
+::coll::plan::Pipeline describePipeline(const StepParts &parts, const StagePlacement &placement,
+                                        const ::coll::plan::Schedule &schedule,
+                                        ArrayRef<StageTransfer> transfers,
+                                        const ::coll::plan::CostModel &model);
+
+/// A table of the stages (operations, predicted time, state, peak of kept activations, bytes sent
+/// for each micro-batch), the idle time, and the schedule as rank by time.
+std::string describeStages(const ::coll::plan::Pipeline &pipeline);
 
 } // namespace mlir::coll
 

@@ -54,3 +54,18 @@ std::vector<StageTransfer> mlir::coll::findTransfers(const StepParts &parts,
   }
   return transfers;
 }
+
+UniformMoves mlir::coll::findUniformMoves(const StepParts &parts, const StagePlacement &placement,
+                                          const ::coll::plan::Schedule &schedule) {
+  UniformMoves moves;
+  for (Operation &op : parts.getStep().getBody().front().without_terminator()) {
+    if (parts.isFree(&op))
+      continue;
+    int rank = schedule.rankOfChunk[placement.get(&op).chunk];
+    for (Value value : getReadValues(&op))
+      if (!parts.isVarying(value) && !parts.isFree(value) &&
+          schedule.rankOfChunk[placement.getChunk(value)] != rank)
+        moves[&op].push_back(value);
+  }
+  return moves;
+}

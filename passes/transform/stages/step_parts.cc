@@ -52,7 +52,7 @@ LogicalResult StepParts::findVarying() {
   batches_ = std::move(*batches);
   for (unsigned k = 0; k < step_.getNumResults(); ++k)
     if (isVarying(getReturned(k)))
-      return step_.emitError("result ")
+      return mlir::emitError(getReturned(k).getLoc(), "result ")
              << k << " has a row for each row of the batch, which a pipeline does not return; "
              << "return its sum or mean, or leave it out";
   return success();

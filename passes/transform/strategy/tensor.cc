@@ -88,13 +88,17 @@ private:
       hand(value, result);
   }
 
-  /// Weights are not split where each step would exchange parts of them.
-  static ShardingRule ruleOf(Operation *op) {
-    ShardingRule rule = getShardingRule(op);
-    for (auto &dims : rule.operands)
+  /// Weights are not split where each step would exchange parts of them. Kept, since the search for
+  /// a second product passes most operations many times.
+  const ShardingRule &ruleOf(Operation *op) {
+    std::unique_ptr<ShardingRule> &rule = rules_[op];
+    if (rule)
+      return *rule;
+    rule = std::make_unique<ShardingRule>(getShardingRule(op));
+    for (auto &dims : rule->operands)
       for (DimFactor &dim : dims)
         dim = dim.reach ? DimFactor() : dim;
-    return rule;
+    return *rule;
   }
 
   /// The dimension of operand `index` that walks `factor`, or -1.
@@ -106,7 +110,7 @@ private:
   }
 
   void visit(Operation *op) {
-    ShardingRule rule = ruleOf(op);
+    const ShardingRule &rule = ruleOf(op);
     if (rule.factors.empty())
       return;
     if (!decides_)
@@ -217,7 +221,7 @@ private:
         continue;
       for (OpOperand &use : at.getUses()) {
         Operation *op = use.getOwner();
-        ShardingRule rule = ruleOf(op);
+        const ShardingRule &rule = ruleOf(op);
         if (rule.factors.empty())
           continue;
         unsigned number = use.getOperandNumber();
@@ -291,6 +295,7 @@ private:
   bool decides_ = false;
   llvm::DenseMap<Value, Origin> origins_;
   llvm::DenseMap<Value, int64_t> splits_;
+  llvm::DenseMap<Operation *, std::unique_ptr<ShardingRule>> rules_;
 };
 
 } // namespace

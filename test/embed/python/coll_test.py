@@ -1,5 +1,6 @@
 """The Python package with NumPy alone: compiling, running, what the compiler says, refusals."""
 
+import pathlib
 import threading
 import time
 import unittest
@@ -8,6 +9,7 @@ import numpy as np
 
 import coll
 
+MLP = pathlib.Path(__file__).resolve().parents[2] / "data/jax/mlp_digits_momentum"
 STEP = """
 func.func @step(%w: tensor<4x3xf32> {coll.role = "state", coll.name = "w"},
                 %x: tensor<8x4xf32> {coll.role = "batch", coll.name = "x"})
@@ -123,6 +125,29 @@ class CompileTest(unittest.TestCase):
             np.testing.assert_allclose(training.state()[0], expected(self.w, self.x)[0], rtol=1e-5, atol=1e-6)
         with self.assertRaisesRegex(coll.Error, "route needs root"):
             coll.compile(STEP, ranks=2, route="ring")
+
+    def test_pipelines(self):
+        text = (MLP / "step.mlir").read_text()
+        arrays = np.load(MLP / "reference.npz")
+        start = [arrays[f"state_in_{i}"] for i in range(8)]
+        batches = [[arrays[f"batch_{k}_{j}"] for j in range(2)] for k in range(3)]
+
+        def train(**options):
+            training = coll.compile(text, state_args=8, **options).start(start)
+            return [training.step(*batch)[0] for batch in batches], training.state()
+
+        losses, state = train()
+        for options in ({"stages": 2, "micro_batches": 4},
+                        {"stages": 2, "mesh": {"pp": 2, "dp": 2}, "schedule": "zb-h1", "stage": {"w2": 1}}):
+            staged_losses, staged = train(**options)
+            np.testing.assert_allclose(staged_losses, losses, rtol=1e-5)
+            for ours, theirs in zip(staged, state):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+        names = [[arg.name for arg in coll.compile(text, state_args=8, **options).args]
+                 for options in ({}, {"stages": 2})]
+        self.assertEqual(names[0], names[1])
+        with self.assertRaisesRegex(coll.Error, "need stages"):
+            coll.compile(text, state_args=8, schedule="gpipe")
 
     def test_report(self):
         training = coll.compile(STEP, ranks=2).start([self.w])

@@ -35,6 +35,10 @@ public:
   }
 
   std::optional<std::string> run(size_t maxStates) {
+    constexpr size_t kMaxSteps = 120; // of a rank: a state has a character for each count
+    for (const std::vector<Step> &steps : steps_)
+      if (steps.size() > kMaxSteps)
+        return std::nullopt;
     // By rank: steps behind it, and whether the one it is at is posted. By channel: operations
     // that have met.
     State first(steps_.size() * 2 + channels_.size(), 0);

@@ -43,10 +43,10 @@ public:
       action.peer = int(random_.between(-1, protocol_.stages));
       return action.isTransfer();
     case 5:
-      action.tag = int(random_.below(3));
+      action.tag = int(random_.below(protocol_.numTags));
       return action.isTransfer();
     case 6:
-      action.type = 1 - action.type;
+      action.type = (action.type + 1) % int(protocol_.types.size());
       return action.kind != Kind::Wait;
     case 7:
       action.buffer = int(random_.below(3));

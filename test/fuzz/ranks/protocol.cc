@@ -7,7 +7,6 @@
 namespace coll::fuzz {
 namespace {
 
-constexpr const char *kTypes[] = {"tensor<4xf32>", "tensor<8xf32>"};
 constexpr int kBuffers = 3;
 
 std::string str(int64_t number) { return std::to_string(number); }
@@ -35,6 +34,7 @@ private:
     line(name + " = arith.constant " + str(value) + " : index");
     return name;
   }
+  const std::string &typeOf(const Action &action) { return protocol_.types[size_t(action.type)]; }
   std::string buffer(const Action &action) {
     return "%b" + str(action.buffer) + "_" + str(action.type);
   }
@@ -76,10 +76,10 @@ private:
   template <typename Body>
   void printFunction(Body body) {
     std::string arguments;
-    for (int type = 0; type < 2; ++type)
+    for (size_t type = 0; type < protocol_.types.size(); ++type)
       for (int i = 0; i < kBuffers; ++i)
-        arguments +=
-            (arguments.empty() ? "%b" : ", %b") + str(i) + "_" + str(type) + ": " + kTypes[type];
+        arguments += (arguments.empty() ? "%b" : ", %b") + str(i) + "_" + str(int64_t(type)) +
+                     ": " + protocol_.types[type];
     line("func.func @step(" + arguments + ") {");
     line("%rank = coll.rank");
     line("%stage = coll.axis_index @m[\"pp\"]");
@@ -155,7 +155,7 @@ private:
   }
 
   void printTransfer(const Action &action, const std::string &peer) {
-    std::string type = kTypes[action.type];
+    std::string type = typeOf(action);
     std::string end = " tag " + str(action.tag) + " over " +
                       group(protocol_.peers == Protocol::Peers::Positions ? 0 : 2) + " : " + type;
     switch (action.kind) {
@@ -188,7 +188,7 @@ private:
            open.operands);
     } else if (action.kind == Action::Kind::Reduce) {
       line(fresh() + " = coll.all_reduce sum " + buffer(action) + " over " + group(action.group) +
-           " : " + kTypes[action.type]);
+           " : " + typeOf(action));
     } else {
       printTransfer(action, printPeer(action));
     }

@@ -16,7 +16,7 @@ struct Action {
   int peer = 0;    // of a transfer: a stage, maybe one that is not there
   int tag = 0;     // of a transfer
   int cross = 0;   // of a transfer that names a rank: 1 and 2 lead to another replica
-  int type = 0;    // 0 or 1
+  int type = 0;    // index of Protocol::types
   int buffer = 0;  // what a send reads or an asynchronous receive writes: 0 to 2 of each type
   int request = 0; // of a start and its wait; unique in the segment
   int group = 0;   // of a collective: 0: the stages, 1: the replicas, 2: all
@@ -41,6 +41,8 @@ struct Protocol {
   enum class Peers : uint8_t { Positions, Ranks };
 
   int stages = 2, replicas = 1;
+  int numTags = 3;
+  std::vector<std::string> types = {"tensor<4xf32>", "tensor<8xf32>"};
   Peers peers = Peers::Positions;
   bool isOneProgram = false; // one function that branches over the classes, or a program for each
   uint64_t spelling = 0;     // of peers

@@ -1,0 +1,22 @@
+//===- pipeline_json.h - a pipeline as JSON -----------------------------*- C++ -*-===//
+//
+// In the form of driver/forecast/README.md. What follows from the rest (when entries run, idle
+// times, peaks) is written, too, and not read.
+//
+//===------------------------------------------------------------------------------===//
+
+#ifndef COLL_COMPILER_PIPELINE_JSON_H
+#define COLL_COMPILER_PIPELINE_JSON_H
+
+#include "plan/schedule/pipeline.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace coll::plan {
+
+llvm::json::Value toJSON(const Pipeline &pipeline);
+bool fromJSON(const llvm::json::Value &value, Pipeline &pipeline, llvm::json::Path path);
+
+} // namespace coll::plan
+
+#endif // COLL_COMPILER_PIPELINE_JSON_H
