@@ -5,6 +5,7 @@
 #include "runtime/step/abi/table.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 static int32_t step(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                     void *arena) {
@@ -29,8 +30,9 @@ static int32_t init(const CollAbi *abi, CollContext *ctx, void *const *args, voi
   return abi->init(ctx, 1, 0);
 }
 
-static const char kDescriptor[] =
-    "{\"abi\":4,\"arena_bytes\":64,\"device\":\"cpu\",\"groups\":[[[0,1]]],"
+/* The ABI's version is filled in. */
+static const char kFormat[] =
+    "{\"abi\":%d,\"arena_bytes\":64,\"device\":\"cpu\",\"groups\":[[[0,1]]],"
     "\"mesh\":{\"axes\":[{\"name\":\"dp\",\"size\":2}],\"name\":\"mesh\"},\"name\":\"step\","
     "\"ranks\":[[0,1]],"
     "\"args\":[{\"dtype\":\"f32\",\"local\":[4],\"name\":\"w\",\"role\":\"state\",\"shape\":[4],"
@@ -48,5 +50,11 @@ static const char kDescriptor[] =
     "{\"arg\":-1,\"dtype\":\"f32\",\"local\":[],\"name\":\"loss\",\"role\":\"output\",\"shape\":[],"
     "\"sharding\":[]}]}";
 
-static const CollStepClass kClasses[] = {{kDescriptor, step, init, NULL, NULL, NULL, 0}};
+static char descriptor[sizeof(kFormat) + 16];
+
+__attribute__((constructor)) static void writeDescriptor(void) {
+  snprintf(descriptor, sizeof(descriptor), kFormat, kCollAbiVersion);
+}
+
+static const CollStepClass kClasses[] = {{descriptor, step, init, NULL, NULL, NULL, 0}};
 const CollStepTable coll_step_table = {kCollStepMagic, kCollStepVersion, 1, "", kClasses};
