@@ -288,9 +288,25 @@ void coll::printInt(OpAsmPrinter &printer, Operation *, IntegerAttr value) {
   printer << value.getInt();
 }
 
-ParseResult coll::parsePairs(OpAsmParser &parser, DenseI64ArrayAttr &pairs) {
+/// `pairs [[0, 1], [1, 0]]`, `shift -1` or `shift 1 wraps`
+ParseResult coll::parsePermutation(OpAsmParser &parser, DenseI64ArrayAttr &pairs,
+                                   IntegerAttr &shift, UnitAttr &wraps) {
   SmallVector<int64_t> flat;
-  if (parser.parseCommaSeparatedList(Delimiter::Square, [&]() -> ParseResult {
+  if (succeeded(parser.parseOptionalKeyword("shift"))) {
+    int64_t by = 0;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(by))
+      return failure();
+    if (by == 0)
+      return parser.emitError(loc, "a shift by 0 sends nothing");
+    shift = parser.getBuilder().getI64IntegerAttr(by);
+    pairs = DenseI64ArrayAttr::get(parser.getContext(), {});
+    if (succeeded(parser.parseOptionalKeyword("wraps")))
+      wraps = parser.getBuilder().getUnitAttr();
+    return success();
+  }
+  if (parser.parseKeyword("pairs", " or 'shift'") ||
+      parser.parseCommaSeparatedList(Delimiter::Square, [&]() -> ParseResult {
         return failure(parser.parseLSquare() || parser.parseInteger(flat.emplace_back()) ||
                        parser.parseComma() || parser.parseInteger(flat.emplace_back()) ||
                        parser.parseRSquare());
@@ -300,9 +316,14 @@ ParseResult coll::parsePairs(OpAsmParser &parser, DenseI64ArrayAttr &pairs) {
   return success();
 }
 
-void coll::printPairs(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr pairs) {
+void coll::printPermutation(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr pairs,
+                            IntegerAttr shift, UnitAttr wraps) {
+  if (shift && shift.getInt() != 0) {
+    printer << "shift " << shift.getInt() << (wraps ? " wraps" : "");
+    return;
+  }
   ArrayRef<int64_t> flat = pairs.asArrayRef();
-  printer << '[';
+  printer << "pairs [";
   for (size_t i = 0; i + 1 < flat.size(); i += 2)
     printer << (i == 0 ? "[" : ", [") << flat[i] << ", " << flat[i + 1] << ']';
   printer << ']';

@@ -33,8 +33,10 @@ ParseResult parseInt(OpAsmParser &parser, IntegerAttr &value);
 void printInt(OpAsmPrinter &printer, Operation *op, IntegerAttr value);
 
 /// `[[0, 1], [1, 0]]`, stored flat
-ParseResult parsePairs(OpAsmParser &parser, DenseI64ArrayAttr &pairs);
-void printPairs(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr pairs);
+ParseResult parsePermutation(OpAsmParser &parser, DenseI64ArrayAttr &pairs, IntegerAttr &shift,
+                             UnitAttr &wraps);
+void printPermutation(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr pairs,
+                      IntegerAttr shift, UnitAttr wraps);
 
 /// nothing for an empty list, or ` keyword [0, 1]`
 ParseResult parseDimList(OpAsmParser &parser, StringRef keyword, DenseI64ArrayAttr &dims);

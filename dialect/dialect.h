@@ -40,6 +40,12 @@ struct CommunicationResource : SideEffects::Resource::Base<CommunicationResource
   StringRef getName() final { return "Communication"; }
 };
 
+/// Position p of a group sends to position p + by; modulo the size of the group where it wraps.
+struct PermuteShift {
+  int64_t by;
+  bool wraps;
+};
+
 namespace detail {
 
 /// Adds the effects of a communication operation.

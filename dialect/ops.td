@@ -319,22 +319,40 @@ def Coll_AllToAllOp : Coll_CollectiveOp<"all_to_all"> {
 def Coll_PermuteOp : Coll_SameTypeCollectiveOp<"permute"> {
   let summary = "each source rank sends its input to its target rank";
   let description = [{
-    `pairs` lists source and target positions in the group, flattened. A rank
-    that is no pair's target gets zero.
+    `pairs` lists source and target positions in the group, flattened. `shift` says the
+    same in a group of any size: position p sends to position p + shift, modulo the size
+    of the group with `wraps`, and else only where that is a position. A rank that is no
+    target gets zero.
 
     ```mlir
     %r = coll.permute %x pairs [[0, 1], [1, 0]] over [[0, 1]] : tensor<4xf32>
+    %s = coll.permute %x shift -1 over @m["dp"] : tensor<4xf32>
+    %t = coll.permute %x shift 1 wraps over @m["dp"] : tensor<4xf32>
     ```
 
     Constraints: (C1) 0 <= source, target < n. (C2) no source and no target
-    occurs twice.
+    occurs twice. (C3) a shift has no pairs, and only a shift wraps. (C4) -n < shift < n.
   }];
-  let arguments = (ins Coll_Tensor:$input, DenseI64ArrayAttr:$pairs, Coll_GroupAttr:$group);
+  let arguments = (ins Coll_Tensor:$input, DenseI64ArrayAttr:$pairs, Coll_GroupAttr:$group,
+                       DefaultValuedAttr<I64Attr, "0">:$shift, UnitAttr:$wraps);
   let assemblyFormat = [{
-    $input `pairs` custom<Pairs>($pairs) `over` custom<Group>($group) attr-dict `:` type($input)
+    $input custom<Permutation>($pairs, $shift, $wraps) `over` custom<Group>($group) attr-dict
+    `:` type($input)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// Checks the constraints that depend on the group's size.
+    ::llvm::LogicalResult verifyGroupSize(int64_t n);
+    /// The pairs, listed also where they are a shift.
+    ::llvm::SmallVector<int64_t> listPairs(int64_t groupSize);
+    /// The shift that the permutation is, however it is written; one that wraps is positive.
+    std::optional<PermuteShift> getAsShift(int64_t groupSize);
+    /// A permutation that is a shift is written as one, whatever the size of the group.
+    static PermuteOp createShortest(::mlir::OpBuilder &builder, ::mlir::Location loc,
+                                    ::mlir::Value input, ::llvm::ArrayRef<int64_t> pairs,
+                                    GroupAttr group, int64_t groupSize);
+  }];
 }
 
 def Coll_BarrierOp : Coll_CollectiveOp<"barrier"> {

@@ -200,35 +200,6 @@ LogicalResult AllToAllOp::verifyGroupSize(int64_t n) {
   return verifyResultShape(*this, shape); // (C3)
 }
 
-LogicalResult PermuteOp::verify() {
-  ArrayRef<int64_t> pairs = getPairs();
-  if (pairs.size() % 2 != 0) // (C1)
-    return emitOpError("pairs must list sources and targets, but has ")
-           << pairs.size() << " entries";
-  llvm::DenseSet<int64_t> sources, targets;
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    // (C1) before (C2): the sets cannot hold their own sentinel values.
-    for (int64_t position : {pairs[i], pairs[i + 1]})
-      if (position < 0 || position >= int64_t{1} << 32) // (C1)
-        return emitOpError("pair [")
-               << pairs[i] << ", " << pairs[i + 1] << "] is not within the group";
-    if (!sources.insert(pairs[i]).second) // (C2)
-      return emitOpError("source ") << pairs[i] << " occurs twice";
-    if (!targets.insert(pairs[i + 1]).second) // (C2)
-      return emitOpError("target ") << pairs[i + 1] << " occurs twice";
-  }
-  return success();
-}
-
-LogicalResult PermuteOp::verifyGroupSize(int64_t n) {
-  ArrayRef<int64_t> pairs = getPairs();
-  for (size_t i = 0; i + 1 < pairs.size(); i += 2)
-    if (pairs[i] >= n || pairs[i + 1] >= n) // (C1)
-      return emitOpError("pair [")
-             << pairs[i] << ", " << pairs[i + 1] << "] is not within a group of " << n;
-  return success();
-}
-
 LogicalResult BarrierOp::verifyGroupSize(int64_t) { return success(); }
 
 LogicalResult InitOp::verifyGroupSize(int64_t) { return success(); }

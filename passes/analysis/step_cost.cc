@@ -60,7 +60,7 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t n
   if (name == "recv")
     return {0, result, 1};
   if (name == "permute") {
-    ArrayRef<int64_t> pairs = cast<PermuteOp>(op.getOperation()).getPairs();
+    SmallVector<int64_t> pairs = cast<PermuteOp>(op.getOperation()).listPairs(groupSize);
     int64_t kept = groupSize - static_cast<int64_t>(pairs.size()) / 2;
     for (size_t i = 0; i + 1 < pairs.size(); i += 2)
       kept += pairs[i] == pairs[i + 1];

@@ -138,8 +138,10 @@ LogicalResult DriverEmitter::emitCollective(CollectiveOpInterface comm, Value sr
     callAbi(AbiFunction::all_to_all, {ctx_, opId, src, dst, i64(from.outer), i64(from.count),
                                       i64(to.outer), i64(to.count), dtype, group, request});
   } else if (auto permute = dyn_cast<PermuteOp>(op)) {
-    Value pairs = pairTable(permute.getPairs());
-    Value numPairs = i32(permute.getPairs().size() / 2);
+    int64_t groupSize =
+        getGroupSize(permute.getGroup(), lookupMesh(op, permute.getGroup().getMesh()));
+    SmallVector<int64_t> list = permute.listPairs(groupSize);
+    Value pairs = pairTable(list), numPairs = i32(list.size() / 2);
     callAbi(AbiFunction::permute,
             {ctx_, opId, src, dst, count, dtype, pairs, numPairs, group, request});
   } else if (isa<BarrierOp>(op)) {

@@ -83,8 +83,9 @@ Operation *FunctionPartitioner::createCollective(ReshardOp op, Value value, cons
   case MoveKind::AllToAll:
     return AllToAllOp::create(builder_, op.getLoc(), type, value, move.split, move.join, group);
   case MoveKind::Permute:
-    return PermuteOp::create(builder_, op.getLoc(), type, value, ArrayRef<int64_t>(move.pairs),
-                             group);
+    // The value's type stays as it is.
+    return PermuteOp::createShortest(builder_, op.getLoc(), value, move.pairs, group,
+                                     getGroupSize(group, mesh_));
   case MoveKind::ReduceScatter:
     return ReduceScatterOp::create(builder_, op.getLoc(), type, kind, value, move.split, group,
                                    Order::Any, accumulation);

@@ -12,6 +12,16 @@ func.func @swap(%x: tensor<4xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @shift
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf32>)
+func.func @shift(%x: tensor<4xf32>) {
+  // CHECK: coll.permute %[[X]] shift -3 over @m["dp"] : tensor<4xf32>
+  %0 = coll.permute %x shift -3 over @m["dp"] : tensor<4xf32>
+  // CHECK: coll.permute %[[X]] shift 1 wraps over @m["dp", "tp"] : tensor<4xf32>
+  %1 = coll.permute %x shift 1 wraps over @m["dp", "tp"] : tensor<4xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @no_pair
 // CHECK-SAME: (%[[X:.+]]: tensor<4xf32>)
 func.func @no_pair(%x: tensor<4xf32>) {

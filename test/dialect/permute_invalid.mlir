@@ -47,3 +47,47 @@ func.func @permute_c2_target(%x: tensor<4xf32>) {
   %r = coll.permute %x pairs [[0, 1], [1, 1]] over [[0, 1]] : tensor<4xf32>
   return
 }
+
+// -----
+
+// permute_c3
+func.func @permute_c3(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has pairs and a shift}}
+  %r = "coll.permute"(%x) {pairs = array<i64: 0, 1>, shift = 1 : i64, group = #coll.group<[[0, 1]]>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c3_wraps(%x: tensor<4xf32>) {
+  // expected-error@+1 {{wraps, but has no shift}}
+  %r = "coll.permute"(%x) {pairs = array<i64: 0, 1>, wraps, group = #coll.group<[[0, 1]]>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// permute_c4
+coll.mesh @m ["dp" = 4]
+func.func @permute_c4(%x: tensor<4xf32>) {
+  // expected-error@+1 {{shift 4 leads out of a group of 4 everywhere}}
+  %r = coll.permute %x shift 4 wraps over @m["dp"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+coll.mesh @m ["dp" = 4]
+func.func @permute_c4_down(%x: tensor<4xf32>) {
+  // expected-error@+1 {{shift -9223372036854775808 leads out of a group of 4 everywhere}}
+  %r = coll.permute %x shift -9223372036854775808 over @m["dp"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @by_nothing(%x: tensor<4xf32>) {
+  // expected-error@+1 {{a shift by 0 sends nothing}}
+  %r = coll.permute %x shift 0 over [[0, 1]] : tensor<4xf32>
+  return
+}

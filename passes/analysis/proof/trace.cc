@@ -1,5 +1,6 @@
 //===- trace.cc - events of traces and their equality ---------------------------===//
 
+#include "dialect/sharding.h"
 #include "passes/analysis/proof/trace_builder.h"
 
 using namespace mlir;
@@ -50,10 +51,16 @@ static std::string describe(CollectiveOpInterface op) {
   for (StringRef name : {"dim", "split_dim", "concat_dim"})
     if (auto dim = op->getAttrOfType<IntegerAttr>(name))
       out << ' ' << name << ' ' << dim.getInt();
-  if (auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("pairs")) {
-    out << " pairs [";
-    llvm::interleaveComma(pairs.asArrayRef(), out);
-    out << ']';
+  if (auto permute = dyn_cast<PermuteOp>(op.getOperation())) {
+    GroupAttr group = permute.getGroup();
+    int64_t size = getGroupSize(group, lookupMesh(op, group.getMesh()));
+    if (std::optional<PermuteShift> shift = permute.getAsShift(size)) {
+      out << " shift " << shift->by << (shift->wraps ? " wraps" : "");
+    } else {
+      out << " pairs [";
+      llvm::interleaveComma(permute.getPairs(), out);
+      out << ']';
+    }
   }
   // In a token exchange, the numbers of rows are each rank's own.
   if (auto dispatch = dyn_cast<DispatchOp>(op.getOperation())) {

@@ -62,10 +62,8 @@ private:
 
   /// What the neighbour before this rank has.
   Value pass(Value value) {
-    SmallVector<int64_t> pairs;
-    for (int64_t rank = 0; rank < ranks_; ++rank)
-      pairs.append({rank, (rank + 1) % ranks_});
-    auto permute = PermuteOp::create(builder_, loc_, value, pairs, group_);
+    auto permute = PermuteOp::create(builder_, loc_, value.getType(), value, ArrayRef<int64_t>(),
+                                     group_, /*shift=*/1, /*wraps=*/true);
     if (why_)
       permute->setAttr(kWhyAttr, why_);
     return permute.getResult();

@@ -31,15 +31,18 @@ coll.program @exchange ranks [0 to 3] {
   }
 }
 
-// One table of pairs, one group, two operations.
+// A table of pairs for each permutation, listed for a shift, too; one group.
 // CHECK-LABEL: module @pairs
-// CHECK: llvm.mlir.global internal constant @pairs_0(dense<[0, 1, 1, 0]> : tensor<4xi32>)
+// CHECK-DAG: llvm.mlir.global internal constant @pairs_0(dense<[0, 1, 1, 0]> : tensor<4xi32>)
+// CHECK-DAG: llvm.mlir.global internal constant @pairs_1(dense<[1, 0]> : tensor<2xi32>)
 coll.program @pairs ranks [0 to 3] {
   func.func @step(%x: tensor<4xf32> {coll.role = "state"}) -> tensor<4xf32> {
-    // CHECK: llvm.mlir.addressof @pairs_0
+    // CHECK-DAG: llvm.mlir.addressof @pairs_0
     %r = coll.permute %x pairs [[0, 1], [1, 0]] over @m["tp"] : tensor<4xf32>
+    // CHECK-DAG: llvm.mlir.addressof @pairs_1
+    %s = coll.permute %r shift -1 over @m["tp"] : tensor<4xf32>
     coll.barrier over [[0, 1], [2, 3]]
-    return %r : tensor<4xf32>
+    return %s : tensor<4xf32>
   }
 }
 

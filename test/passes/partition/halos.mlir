@@ -3,9 +3,9 @@
 // Each rank sends its first and its last element; outer ranks receive zeros, which are the padding.
 // CHECK-LABEL: @sum_of_three
 // CHECK: %[[LAST:.*]] = tensor.extract_slice %[[X:.*]][3] [1] [1]
-// CHECK: coll.permute %[[LAST]] pairs {{\[\[}}0, 1], [1, 2], [2, 3]] over @m["sp"]
+// CHECK: coll.permute %[[LAST]] shift 1 over @m["sp"]
 // CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[X]][0] [1] [1]
-// CHECK: coll.permute %[[FIRST]] pairs {{\[\[}}1, 0], [2, 1], [3, 2]] over @m["sp"]
+// CHECK: coll.permute %[[FIRST]] shift -1 over @m["sp"]
 // CHECK-NOT: arith.select
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<6xf32>, tensor<3xf32>)
 module @sum_of_three {
@@ -66,7 +66,7 @@ module @uneven_maximum {
 // A shift by one sends one element.
 // CHECK-LABEL: @shift
 // CHECK: %[[FIRST:.*]] = tensor.extract_slice %{{.*}}[0] [1] [1]
-// CHECK: coll.permute %[[FIRST]] pairs {{\[\[}}1, 0], [2, 1], [3, 2]]
+// CHECK: coll.permute %[[FIRST]] shift -1
 // CHECK-NOT: coll.permute
 // CHECK-NOT: coll.all_gather
 // CHECK: return
@@ -132,7 +132,7 @@ module @global_window {
 
 // A roll sends what it moves, once around.
 // CHECK-LABEL: @roll
-// CHECK: coll.permute {{.*}} pairs {{\[\[}}{{.*}}3, 0]{{.*}} : tensor<2xf32>
+// CHECK: coll.permute {{.*}} shift 1 wraps over @m["sp"] {{.*}}: tensor<2xf32>
 // CHECK-NOT: coll.permute
 // CHECK: return
 module @roll {

@@ -9,13 +9,13 @@ coll.mesh @mesh ["dp" = 3]
 // CHECK-NOT: coll.reduce_scatter
 // CHECK: coll.axis_index @mesh["dp"]
 // CHECK: %[[SUM:.+]] = scf.for %{{.+}} = %{{.+}} to %[[TWO:.+]] step %{{.+}} iter_args(%[[ACC:.+]] = %{{.+}}) -> (tensor<{{.+}}>)
-// CHECK: %[[ARRIVED:.+]] = coll.permute %[[ACC]] pairs {{\[\[0, 1\], \[1, 2\], \[2, 0\]\]}} over @mesh["dp"]
+// CHECK: %[[ARRIVED:.+]] = coll.permute %[[ACC]] shift 1 wraps over @mesh["dp"]
 // CHECK: %[[OWN:.+]] = tensor.extract_slice
 // CHECK: %[[NEXT:.+]] = arith.addf %[[ARRIVED]], %[[OWN]]
 // CHECK: scf.yield %[[NEXT]]
 // CHECK: %[[NEW:.+]]:2 = coll.root_update grad(%{{.+}} : tensor<1x16xf32>) state(%{{.+}}, %[[HELD]] : tensor<1x16xf32>, tensor<1x16xf32>) forward 1 route ring
 // CHECK: scf.for {{.*}} iter_args(%[[BLOCK:.+]] = %{{.+}}, %[[ALL:.+]] = %{{.+}})
-// CHECK: %[[GOT:.+]] = coll.permute %[[BLOCK]] pairs {{\[\[0, 1\], \[1, 2\], \[2, 0\]\]}} over @mesh["dp"] {coll.why = "updated parameters from their roots"}
+// CHECK: %[[GOT:.+]] = coll.permute %[[BLOCK]] shift 1 wraps over @mesh["dp"] {coll.why = "updated parameters from their roots"}
 // CHECK: %[[FILLED:.+]] = tensor.insert_slice %[[GOT]] into %[[ALL]]
 // CHECK: scf.yield %[[GOT]], %[[FILLED]]
 // CHECK-NOT: coll.all_gather

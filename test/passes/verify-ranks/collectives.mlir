@@ -25,6 +25,26 @@ coll.program @class0 ranks [0 to 3] {
 
 // -----
 
+// A shift agrees with the pairs that it stands for.
+
+coll.mesh @m ["dp" = 4]
+coll.program @class0 ranks [0, 2] {
+  func.func @step(%x: tensor<4xf32>) {
+    %0 = coll.permute %x shift -3 wraps over @m["dp"] : tensor<4xf32>
+    %1 = coll.permute %x shift -3 over @m["dp"] : tensor<4xf32>
+    return
+  }
+}
+coll.program @class1 ranks [1, 3] {
+  func.func @step(%x: tensor<4xf32>) {
+    %0 = coll.permute %x pairs [[3, 0], [0, 1], [1, 2], [2, 3]] over @m["dp"] : tensor<4xf32>
+    %1 = coll.permute %x pairs [[3, 0]] over @m["dp"] : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
 // Two programs that agree where they meet. A group may be named by axes or by lists.
 
 coll.mesh @m ["dp" = 4]

@@ -78,6 +78,25 @@ coll.program @class1 ranks [1] {
 
 // -----
 
+// Shifts differ.
+
+coll.program @class0 ranks [0] {
+  func.func @step(%x: tensor<4xf32>) {
+    // expected-note@below {{rank 0 is here}}
+    %0 = coll.permute %x shift 1 over [[0, 1]] : tensor<4xf32>
+    return
+  }
+}
+coll.program @class1 ranks [1] {
+  func.func @step(%x: tensor<4xf32>) {
+    // expected-error@below {{rank 1 executes coll.permute shift 1 wraps, tensor<4xf32> where rank 0 executes coll.permute shift 1, tensor<4xf32>}}
+    %0 = coll.permute %x pairs [[1, 0], [0, 1]] over [[0, 1]] : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
 // What is summed in differs.
 
 coll.program @class0 ranks [0] {
