@@ -21,7 +21,7 @@ def Coll_Dialect : Dialect {
     |---|---|---|
     | `coll.role` | function argument | `"state"` (result k updates it) or `"batch"` |
     | `coll.name` | function argument or result | the name that the front end gave it |
-    | `coll.parts` | function argument | the state that lies in it, where `coll-place-roots` has put several into one |
+    | `coll.parts` | function argument | the state that lies in it, where `coll-place-roots` has put several into one; empty for state that the compiler adds |
     | `coll.sharding` | function argument or result | the `#coll.sharding` of the value |
     | `coll.shardings` | operation | one `#coll.sharding` per result (`unit` where it is not a tensor), set by propagation |
     | `coll.global_type` | function argument or result of a partitioned function | its type before partitioning |
