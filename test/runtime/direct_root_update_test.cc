@@ -406,7 +406,7 @@ TEST_F(DirectRootUpdate, WrongArgumentsAreRefusedBeforeAnythingIsDone) {
     float *elsewhere = floats(me.rank, std::vector<float>(100));
     refused([&](Call &c) { c.dst = elsewhere; }, "not in memory that the whole group knows");
     refused([](Call &c) { c.dstCount = 99; }, "it was made for 100 gradients in f32");
-    refused([](Call &c) { c.update = nullptr; }, "none of backend direct");
+    refused([](Call &c) { c.update = nullptr; }, "not made for backend direct");
     refused([](Call &c) { c.src = static_cast<const char *>(c.src) + 2; },
             "begins 2 bytes after a multiple of 4");
     static float host[100];

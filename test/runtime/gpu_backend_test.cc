@@ -149,8 +149,9 @@ TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
     EXPECT_EQ(cuda.table().streamDestroy(on), dl::kCudaSuccess); // waits for what is there
     return status;
   });
-  if (GetParam() == std::string("nccl"))
+  if (GetParam() == std::string("nccl")) {
     EXPECT_EQ(nccl.calls("commDestroy"), 0);
+  }
 }
 
 // Such as a send behind a receive: ranks that do so would wait for each other, one after the other.

@@ -7,6 +7,7 @@
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace {
@@ -65,6 +66,15 @@ llvm::Error take(llvm::Expected<std::string> text, std::string &into) {
   return llvm::Error::success();
 }
 
+/// `words`: what the option may be.
+llvm::Error readWord(llvm::StringRef name, llvm::StringRef value,
+                     llvm::ArrayRef<llvm::StringRef> words, std::string &into) {
+  if (!llvm::is_contained(words, value))
+    return coll::run::makeError(name + "=" + value + ": expected " + llvm::join(words, " or "));
+  into = value.str();
+  return llvm::Error::success();
+}
+
 /// The number of ranks is that of the mesh; both may be given if they agree.
 llvm::Error countRanks(coll::run::Target &target) {
   if (target.mesh.empty())
@@ -89,14 +99,10 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     options.target.strategy = value.str();
     return llvm::Error::success();
   }
-  if (name == "--root" && llvm::is_contained({"hash", "balanced", "shard"}, value)) {
-    options.target.root = value.str();
-    return llvm::Error::success();
-  }
-  if (name == "--route" && llvm::is_contained({"direct", "ring"}, value)) {
-    options.target.route = value.str();
-    return llvm::Error::success();
-  }
+  if (name == "--root")
+    return readWord(name, value, {"hash", "balanced", "shard"}, options.target.root);
+  if (name == "--route")
+    return readWord(name, value, {"direct", "ring"}, options.target.route);
   if (name == "--shard" && !value.empty()) {
     options.target.shards.push_back(value.str());
     return llvm::Error::success();
@@ -105,10 +111,8 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return take(coll::run::parseDevice(value), options.target.gpu);
   if (name == "--matmul-precision")
     return take(coll::run::parsePrecision(value), options.target.precision);
-  if (name == "--emit" && llvm::is_contained({"ptx", "gpu", "llvm"}, value)) {
-    options.emit = value.str();
-    return llvm::Error::success();
-  }
+  if (name == "--emit")
+    return readWord(name, value, {"ptx", "gpu", "llvm"}, options.emit);
   if (argument == "--no-verify") {
     options.target.verify = false;
     return llvm::Error::success();
