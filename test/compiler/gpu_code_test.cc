@@ -3,6 +3,7 @@
 #include "compiler/shared_object.h"
 #include "passes/export/jit/jit.h"
 #include "runtime/program/step_library.h"
+#include "runtime/step/abi/abi.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
@@ -12,10 +13,11 @@
 
 namespace {
 
+// $ABI is the version of the ABI.
 constexpr llvm::StringLiteral kExecutable = R"(
 module {
   module @class0 {
-    llvm.mlir.global external constant @coll_descriptor("{\22abi\22:4,\22device\22:\22gpu\22,\22ranks\22:[[0,0]],\22args\22:[],\22results\22:[]}\00")
+    llvm.mlir.global external constant @coll_descriptor("{\22abi\22:$ABI,\22device\22:\22gpu\22,\22ranks\22:[[0,0]],\22args\22:[],\22results\22:[]}\00")
     llvm.mlir.global external constant @coll_gpu_image(".version 8.0\00")
     llvm.mlir.global external constant @coll_gpu_kernels("[{\22name\22:\22k0\22,\22grid\22:3,\22block\22:64}]\00")
     llvm.mlir.global external constant @coll_constants("\01\02\03")
@@ -31,7 +33,9 @@ class GpuCodeTest : public testing::Test {
 protected:
   mlir::coll::ObjectCode compile(bool isShared) {
     context_.loadDialect<mlir::LLVM::LLVMDialect>();
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(kExecutable, &context_);
+    std::string text = kExecutable.str();
+    text.replace(text.find("$ABI"), 4, std::to_string(kCollAbiVersion));
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     EXPECT_TRUE(bool(module));
     mlir::coll::JitOptions options;
     options.isShared = isShared;

@@ -100,7 +100,7 @@ TEST_F(EmbedTest, HostileTextIsRefused) {
                       why);
   };
   refuses(std::string(5000, '('), "nest deeper");
-  refuses(std::string("module\0 {}", 10), "bytes of zero");
+  refuses(std::string("module\0 {}", 10), "zero bytes");
   refuses("ML\xefRstablehlo", "bytecode");
   refuses("module {}", "is empty");
   refuses("func.func @other() { return }", "no function @step");

@@ -110,7 +110,7 @@ TEST(ProgramTest, RejectsPartsThatDoNotFit) {
 }
 
 TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
-  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":4}", "\xff\xfe"})
+  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":5}", "\xff\xfe"})
     EXPECT_FALSE(Descriptor::parse(text).ok()) << text;
   EXPECT_TRUE(contains(Descriptor::parse("{\"abi\": }").status(), "near byte"));
   EXPECT_FALSE(Descriptor::parse(std::string(100'000, '[')).ok());
