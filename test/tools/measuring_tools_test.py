@@ -406,7 +406,7 @@ class CollPerfTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(why, done.stderr)
         done = run("coll-perf", "all_reduce", "-b64", "-e64", "--backend=nccl:sharded")
-        self.assertIn("nccl:sharded is of root_update", done.stderr)
+        self.assertIn("nccl:sharded is for root_update", done.stderr)
         done = run("coll-perf", "root_update", "--backend=direct,nccl,nccl:sharded", COLL_CUDA="none")
         self.assertEqual(done.returncode, 77, done.stderr)
 
