@@ -179,8 +179,8 @@ typedef struct coll_compile_options {
   int64_t parser_timeout_us; /* 0: one minute */
   uint64_t parser_memory;    /* bytes that the parser may use; 0: 4 GiB */
   int32_t stages; /* of a pipeline, the first axis "pp" of the mesh, if there is one; 0: none */
-  int32_t micro_batches; /* that a pipeline cuts the batch into; 0: 1 */
-  const char *schedule;  /* of a pipeline, as of coll-run --schedule; null: "1f1b" */
+  int32_t micro_batches;             /* that a pipeline cuts the batch into; 0: 1 */
+  const char *schedule;              /* of a pipeline, as of coll-run --schedule; null: "1f1b" */
   const char *const *stage_patterns; /* stages of parameters or scopes, "layer_1*: 1" */
   size_t num_stage_patterns;
 } coll_compile_options;

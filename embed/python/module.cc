@@ -260,8 +260,8 @@ public:
                      std::optional<std::string> route, int32_t accumulate, int32_t stages,
                      int32_t microBatches, std::optional<std::string> schedule,
                      const std::vector<std::string> &stagePatterns, bool proof, bool keepStages,
-                     bool untrusted, std::optional<std::string> parser,
-                     int64_t parserTimeoutUs, uint64_t parserMemory) const {
+                     bool untrusted, std::optional<std::string> parser, int64_t parserTimeoutUs,
+                     uint64_t parserMemory) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
     options.name = name.c_str();
@@ -313,8 +313,8 @@ void bind(nb::module_ &module) {
       .def("compile", &Context::compile, "text"_a, "name"_a, "ranks"_a, "state_args"_a,
            "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "root"_a.none(), "route"_a.none(),
            "accumulate"_a, "stages"_a, "micro_batches"_a, "schedule"_a.none(), "stage_patterns"_a,
-           "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(),
-           "parser_timeout_us"_a, "parser_memory"_a);
+           "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(), "parser_timeout_us"_a,
+           "parser_memory"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)
       .def("arg", &Executable::arg, "index"_a)

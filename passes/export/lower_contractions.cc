@@ -211,7 +211,7 @@ std::optional<Plan> planContraction(linalg::GenericOp op, Type narrow, Contracti
   if (isZero)
     absorbTranspositions(*plan, contraction, rounding ? rounding->getResult(0) : op.getResult(0),
                          costs);
-  if (!costs.onGpu && plan->cost > loopNestNanoseconds(elements))
+  if (costs.prefersNest(plan->form, plan->cost, elements))
     return std::nullopt;
   return plan;
 }

@@ -46,10 +46,11 @@ struct ContractionCosts {
   /// The library does the innermost batch dimension of a product in one call.
   double product(const GemmForm &form) const;
   double copy(int64_t elements) const;
+  /// `elements` innermost iterations of a plain loop nest.
+  double nest(int64_t elements) const;
+  /// Whether a plain loop nest is thought faster than a product that takes `cost`.
+  bool prefersNest(const GemmForm &form, double cost, int64_t elements) const;
 };
-
-/// Estimated time of `elements` innermost iterations of a plain loop nest.
-double loopNestNanoseconds(int64_t elements);
 
 /// Reads loops and strides from the operation's indexing maps. Fails if an index is not a sum of
 /// non-negative multiples of loop dimensions.

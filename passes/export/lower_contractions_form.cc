@@ -122,7 +122,15 @@ double ContractionCosts::copy(int64_t elements) const {
   return onGpu ? kLaunch + 0.003 * elements : 1.0 * elements;
 }
 
-double loopNestNanoseconds(int64_t elements) { return 0.8 * elements; }
+double ContractionCosts::nest(int64_t elements) const {
+  return onGpu ? kLaunch + 0.003 * elements : 0.8 * elements;
+}
+
+bool ContractionCosts::prefersNest(const GemmForm &form, double cost, int64_t elements) const {
+  // On a GPU the model is trusted only where most of a tile would be padding.
+  const bool isVector = form.m == 1 || form.n == 1;
+  return (!onGpu || (isVector && !form.batchSizes.empty())) && cost > nest(elements);
+}
 
 std::optional<GemmForm> findGemmForm(const Contraction &contraction, ContractionCosts costs) {
   Groups groups;

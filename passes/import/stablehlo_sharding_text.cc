@@ -2,8 +2,10 @@
 
 #include "passes/import/stablehlo_sharding_text.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::coll::stablehlo {
@@ -28,6 +30,15 @@ public:
   bool takeNumber(int64_t least, int64_t &value) {
     rest_ = rest_.ltrim();
     return !rest_.consumeInteger(10, value) && value >= least && value <= kMaxDevices;
+  }
+  /// Any number; -1 for one that is negative or above kMaxDevices.
+  bool takeAnyNumber(int64_t &value) {
+    rest_ = rest_.ltrim();
+    StringRef digits = rest_.take_while([](char c) { return llvm::isDigit(c) || c == '-'; });
+    rest_ = rest_.drop_front(digits.size());
+    if (digits.getAsInteger(10, value) || value < 0 || value > kMaxDevices)
+      value = -1;
+    return !digits.empty();
   }
   bool takeString(std::string &value) {
     if (!take("\""))
@@ -88,19 +99,62 @@ int64_t product(ArrayRef<int64_t> sizes) {
   return result;
 }
 
-/// `["x"=2, "y"=4], device_ids=[…]>`
+/// What is wrong with the axes of a mesh; empty: nothing.
+std::string problemOfAxes(const MeshText &mesh) {
+  const std::string most = std::to_string(kMaxDevices);
+  llvm::StringSet<> names;
+  for (const MeshText::Axis &axis : mesh.axes) {
+    if (axis.size < 1)
+      return "gives axis '" + axis.name + "' a size that is not between 1 and " + most;
+    if (!names.insert(axis.name).second)
+      return "has two axes '" + axis.name + "'; give each axis a name of its own";
+  }
+  return mesh.numDevices() > kMaxDevices ? "has more than " + most + " devices; use smaller axes"
+                                         : "";
+}
+
+/// What is wrong with the list of devices of a mesh whose axes are right; empty: nothing.
+std::string problemOfDevices(const MeshText &mesh) {
+  const int64_t count = mesh.numDevices();
+  if (static_cast<int64_t>(mesh.devices.size()) != count)
+    return "has device_ids of length " + std::to_string(mesh.devices.size()) +
+           ", but the sizes of its axes multiply to " + std::to_string(count) +
+           "; list each device once, or leave device_ids out";
+  // A mesh of one device may have any.
+  const int64_t last = count > 1 ? count - 1 : kMaxDevices;
+  llvm::DenseSet<int64_t> seen;
+  for (int64_t device : mesh.devices) {
+    if (device < 0 || device > last)
+      return "has a number in device_ids that is not between 0 and " + std::to_string(last) +
+             "; list each device once";
+    if (!seen.insert(device).second)
+      return "has device " + std::to_string(device) + " twice in device_ids; list each device once";
+  }
+  return "";
+}
+
+/// `["x"=2, "y"=4], device_ids=[…]>`; whether it has this form.
 bool takeMesh(Reader &reader, MeshText &mesh) {
   if (!reader.take("["))
     return false;
   while (!reader.take("]")) {
     MeshText::Axis &axis = mesh.axes.emplace_back();
-    if (!reader.takeString(axis.name) || !reader.take("=") || !reader.takeNumber(1, axis.size) ||
-        mesh.numDevices() > kMaxDevices)
+    if (!reader.takeString(axis.name) || !reader.take("=") || !reader.takeAnyNumber(axis.size))
       return false;
     reader.take(",");
   }
-  if (reader.take(",") && !(reader.take("device_ids=[") && reader.takeList("]", 0, mesh.devices)))
-    return false;
+  mesh.problem = problemOfAxes(mesh);
+  if (reader.take(",")) {
+    if (!reader.take("device_ids=["))
+      return false;
+    while (!reader.take("]")) {
+      if (!reader.takeAnyNumber(mesh.devices.emplace_back()))
+        return false;
+      reader.take(",");
+    }
+    if (mesh.problem.empty())
+      mesh.problem = problemOfDevices(mesh);
+  }
   return reader.take(">");
 }
 
@@ -219,11 +273,11 @@ int64_t MeshText::numDevices() const {
 
 int64_t TilingText::numDevices() const { return product(tiles); }
 
-std::optional<MeshText> readMesh(StringRef text) {
+MeshText readMesh(StringRef text) {
   Reader reader(text);
   MeshText mesh;
   if (!reader.take("mesh") || !reader.take("<") || !takeMesh(reader, mesh))
-    return std::nullopt;
+    mesh.problem = "is not of the form #sdy.mesh<[\"x\"=2, \"y\"=4]>";
   return mesh;
 }
 

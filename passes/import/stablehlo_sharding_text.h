@@ -43,6 +43,8 @@ struct MeshText {
   };
   SmallVector<Axis> axes;
   SmallVector<int64_t> devices; // empty: in order
+  /// Why this is no mesh, to follow its name; empty: it is one.
+  std::string problem;
 
   int64_t numDevices() const;
 };
@@ -67,7 +69,8 @@ struct TilingText {
   int64_t numDevices() const;
 };
 
-std::optional<MeshText> readMesh(StringRef text);
+/// Always returns a mesh; its `problem` says where the text is none.
+MeshText readMesh(StringRef text);
 /// `text` holds one sharding, or `sharding_per_value<[…]>`: that of value `index`.
 std::optional<ShardyText> readShardy(StringRef text, unsigned index);
 /// `text` holds one sharding, or a list of them in braces: that of value `index`.

@@ -50,10 +50,11 @@ std::string toString(const AxisText &axis) {
 Shardings::Shardings(ModuleOp module) : context_(module.getContext()) {
   for (Operation &op : *module.getBody()) {
     auto name = op.getAttrOfType<StringAttr>("sym_name");
-    std::optional<StringRef> text = shardyText(op.getAttr("mesh"));
-    std::optional<MeshText> mesh = text ? readMesh(*text) : std::nullopt;
-    if (mesh && name && op.getName().getStringRef() == "sdy.mesh")
-      meshes_["@" + name.getValue().str()].text = *mesh;
+    if (!name || op.getName().getStringRef() != "sdy.mesh")
+      continue;
+    KnownMesh &mesh = meshes_["@" + name.getValue().str()];
+    mesh.text = readMesh(shardyText(op.getAttr("mesh")).value_or(""));
+    mesh.loc = op.getLoc();
   }
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto func = dyn_cast<func::FuncOp>(op)) {
@@ -107,10 +108,13 @@ void Shardings::noteDevices(int64_t count, ArrayRef<int64_t> list) {
 
 void Shardings::note(const ShardyText &text) {
   KnownMesh *mesh = find(text);
-  if (!mesh || mesh->text.axes.empty())
+  if (!mesh || !mesh->text.problem.empty() || mesh->text.axes.empty())
     return;
   if (firstMesh_.empty())
     firstMesh_ = text.inlineMesh ? "mesh" : text.mesh;
+  // Functions of a step have these names.
+  if (firstMesh_ == kStepFunction || firstMesh_ == kInitFunction)
+    firstMesh_ = kDeviceMesh;
   noteDevices(mesh->text.numDevices(), mesh->text.devices);
   shardy_.push_back(text);
 }
@@ -162,11 +166,16 @@ void Shardings::decideAxes() {
       return;
     }
   }
-  for (const ShardyText &text : shardy_)
-    for (const DimText &dim : text.dims)
-      for (const AxisText &axis : dim.axes)
-        if (std::optional<Pieces> part = piecesOf(*find(text), axis))
+  for (const ShardyText &text : shardy_) {
+    auto cutParts = [&, &mesh = *find(text)](ArrayRef<AxisText> axes) {
+      for (const AxisText &axis : axes)
+        if (std::optional<Pieces> part = piecesOf(mesh, axis))
           grid_.add(*part);
+    };
+    for (const DimText &dim : text.dims)
+      cutParts(dim.axes);
+    cutParts(text.replicated);
+  }
   for (const TilingText &text : tilings_)
     if (auto pieces = piecesOf(text))
       for (ArrayRef<Piece> part : *pieces)
@@ -252,6 +261,13 @@ Shardings::Result Shardings::fromShardy(StringRef attribute, int64_t rank, Locat
   if (!mesh)
     return emitError(loc) << "this sharding is on mesh @" << text->mesh
                           << ", which the module does not have";
+  if (!mesh->text.problem.empty())
+    return emitError(mesh->loc.value_or(loc))
+           << (mesh->loc ? "mesh @" + text->mesh : "the mesh of this sharding") << " "
+           << mesh->text.problem;
+  // A tensor that is on one device as a whole, like XLA's {maximal device=0}.
+  if (text->dims.empty() && mesh->text.axes.empty() && !mesh->text.devices.empty())
+    return WrittenSharding();
   if (static_cast<int64_t>(text->dims.size()) != rank)
     return emitError(loc) << "this sharding has " << text->dims.size()
                           << " dimensions, its tensor has " << rank;
@@ -319,11 +335,19 @@ FailureOr<WrittenSharding> Shardings::get(DictionaryAttr attrs, int64_t rank, Lo
   if (!attrs)
     return WrittenSharding();
   for (StringRef name : {StringRef(kShardy), StringRef("sharding")})
-    if (std::optional<StringRef> text = shardyText(attrs.get(name)))
-      return fromShardy(*text, rank, loc, index);
-  auto text = attrs.getAs<StringAttr>(kDevices);
-  if (!text)
+    if (Attribute shardy = attrs.get(name)) {
+      if (std::optional<StringRef> text = shardyText(shardy))
+        return fromShardy(*text, rank, loc, index);
+      return emitError(loc) << "this sharding is " << shardy
+                            << ", but has to be of the form #sdy.sharding<@mesh, [{\"axis\"}, {}]>";
+    }
+  Attribute devices = attrs.get(kDevices);
+  if (!devices)
     return WrittenSharding();
+  auto text = dyn_cast<StringAttr>(devices);
+  if (!text)
+    return emitError(loc) << "this sharding is " << devices
+                          << ", but has to be a string like \"{devices=[2,1]<=[2]}\"";
   Result written = fromDevices(text.getValue(), rank, loc, index);
   auto options = attrs.getAs<StringAttr>("backend_config");
   if (succeeded(written) && options)

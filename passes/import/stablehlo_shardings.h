@@ -45,6 +45,7 @@ public:
 private:
   struct KnownMesh {
     MeshText text;
+    std::optional<Location> loc;        // none where a sharding writes the mesh out
     std::map<std::string, Pieces> axes; // filled in by decideAxes
   };
   using Result = FailureOr<WrittenSharding>;
@@ -68,7 +69,7 @@ private:
 
   MLIRContext *context_;
   std::map<std::string, KnownMesh> meshes_;
-  std::string firstMesh_; // the first that a sharding names
+  std::string firstMesh_; // name of the first that a sharding is on; that of the step's mesh
   llvm::StringSet<> seen_;
   std::vector<ShardyText> shardy_;
   std::vector<TilingText> tilings_;

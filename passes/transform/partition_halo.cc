@@ -97,8 +97,8 @@ Value FunctionPartitioner::moveHalo(const Halo &halo, const plan::HaloRound &rou
   }
   Value sent = sliceAlong(halo.loc, source, halo.dim, byPlace(halo.loc, axes, from), round.length);
   if (round.sends) {
-    auto permute = PermuteOp::createShortest(builder_, halo.loc, sent, pairs, groupOf(axes),
-                                             halo.loop.ranks);
+    auto permute =
+        PermuteOp::createShortest(builder_, halo.loc, sent, pairs, groupOf(axes), halo.loop.ranks);
     permute->setAttr(kWhyAttr, builder_.getStringAttr(halo.why));
     sent = permute.getResult();
   }

@@ -72,6 +72,11 @@ LogicalResult SplitStagesPass::checkInput() {
     return step_.emitError("has no batch split over micro-batches (coll-insert-micro-batches)");
   if (mesh_.getAxisSize(axis))
     return mesh_.emitError("has an axis \"") << axis << "\", which the stages need";
+  int64_t inTime = *mesh_.getAxisSize(kTimeAxis);
+  if (inTime != microBatches)
+    return step_.emitError("has its batch split into ")
+           << inTime << " micro-batches, but the stages are to run " << microBatches.getValue()
+           << "; give coll-split-stages micro-batches=" << inTime;
   return success();
 }
 

@@ -24,7 +24,7 @@ SmallVector<Value> NestEmitter::load(const NestOperand &operand, ArrayRef<Value>
   Value buffer = launch.get(operand.use->get());
   if (!operand.type)
     return SmallVector<Value>(width, buffer);
-  if (operand.stride(fast) == 0 || width == 1)
+  if (width == 1 || operand.stride(fast) == 0)
     return SmallVector<Value>(width,
                               memref::LoadOp::create(b, buffer, positionsOf(operand, at, 0)));
   SmallVector<Value> values;

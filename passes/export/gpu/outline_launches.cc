@@ -115,9 +115,10 @@ private:
       return false;
     RowNests group{shape ? shape[0] : 0, shape ? shape[1] : 0, {}};
     for (Operation *op : ops) {
-      if (isa<scf::ForOp, scf::IfOp, memref::StoreOp>(op))
-        return false;
       auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (isa<scf::ForOp, scf::IfOp, memref::StoreOp>(op) ||
+          (isa<linalg::LinalgOp>(op) && !generic))
+        return starts.clear(), false;
       if (!generic || isStart(op))
         continue;
       FailureOr<std::vector<Nest>> nests = analyzeNests(generic, findStarts(generic));

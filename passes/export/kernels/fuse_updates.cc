@@ -93,7 +93,9 @@ private:
     for (auto [old, result] : llvm::zip_equal(kernel.results, fused.getResults()))
       replaceReturned(old, result, block.getTerminator());
     for (const RowCall &call : calls) {
-      SmallVector<Value> operands(call.call.getOperands());
+      // Two destinations may be one tensor.
+      const SetVector<Value> operands(call.call.getOperands().begin(),
+                                      call.call.getOperands().end());
       call.call.erase();
       for (Value operand : operands)
         if (auto empty = operand.getDefiningOp<tensor::EmptyOp>(); empty && empty->use_empty())

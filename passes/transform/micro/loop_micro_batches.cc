@@ -49,6 +49,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult checkArguments();
   LogicalResult classify();
   bool isBehindLoop(Operation *op) const;
   void createLoop();
@@ -70,7 +71,29 @@ bool MicroLoop::isBehindLoop(Operation *op) const {
   return llvm::any_of(op->getResults(), [&](Value value) { return batches_.isLate(value); });
 }
 
+/// A batch that no other axis splits keeps its own rows, which only the whole type tells.
+LogicalResult MicroLoop::checkArguments() {
+  for (BlockArgument argument : step_.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    std::optional<unsigned> dim = getTimeDim(step_, number);
+    if (!dim)
+      continue;
+    auto sharding = step_.getArgAttrOfType<ShardingAttr>(number, kShardingAttr);
+    auto global = step_.getArgAttrOfType<TypeAttr>(number, kGlobalTypeAttr);
+    auto whole = global ? dyn_cast<RankedTensorType>(global.getValue()) : nullptr;
+    bool isSplitByTimeAlone = sharding.getDims()[*dim].getAxes().size() == 1;
+    if (isSplitByTimeAlone && (!whole || whole.getRank() <= *dim))
+      return step_.emitError() << "splits argument " << number
+                               << " into micro-batches, but does not tell its shape before the "
+                                  "split; give the argument "
+                               << kGlobalTypeAttr << ", as coll-partition does";
+  }
+  return success();
+}
+
 LogicalResult MicroLoop::classify() {
+  if (failed(checkArguments()))
+    return failure();
   FailureOr<MicroBatches> batches = MicroBatches::create(step_, isMicroMerge);
   if (failed(batches))
     return failure();
@@ -78,6 +101,10 @@ LogicalResult MicroLoop::classify() {
   bool isBehind = false;
   for (Operation &op : step_.getBody().front().without_terminator()) {
     bool isInside = batches_.isVarying(&op);
+    auto reduction = dyn_cast<AllReduceOp>(op);
+    if (isMicroMerge(&op) && reduction && reduction.getReduction() == ReductionKind::Avg)
+      return op.emitError() << "averages over micro-batches, which are combined one by one; take "
+                               "their sum, and divide it by their number";
     if (isMicroMerge(&op))
       merges_.push_back(&op);
     else if (isInside)

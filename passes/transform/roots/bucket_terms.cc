@@ -37,8 +37,10 @@ std::string describe(linalg::GenericOp term, const ElementwiseSlice &slice, Valu
   for (auto [number, factor] : llvm::enumerate(slice.getFactors()))
     names[factor] = "f" + std::to_string(number);
   auto print = [&](Value value) {
-    Value factor = getBroadcastFactor(value);
-    if (auto found = names.find(factor ? factor : value); found != names.end())
+    auto found = names.find(value); // a gradient may repeat a scalar, too
+    if (Value factor = getBroadcastFactor(value); factor && found == names.end())
+      found = names.find(factor);
+    if (found != names.end())
       os << ' ' << found->second;
     else // a constant: equal splats of tensors of any shape are one
       os << ' '

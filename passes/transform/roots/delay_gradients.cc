@@ -73,6 +73,8 @@ private:
   void delay(RootUpdateOp old);
   void fillBody(RootUpdateOp update, RootUpdateOp old);
   void redirect(Value gradient, Value oldest);
+  LogicalResult checkReturns() const;
+  LogicalResult checkStates(RootUpdateOp update) const;
   LogicalResult checkRoot(RootUpdateOp update) const;
   LogicalResult gateOthers();
   Value select(Location loc, Value updated, Value old);
@@ -242,6 +244,30 @@ LogicalResult GradientDelay::gateOthers() {
   return success();
 }
 
+/// What the pass adds stands behind the states and what updates them.
+LogicalResult GradientDelay::checkReturns() const {
+  unsigned returned = body_.getTerminator()->getNumOperands();
+  if (returned < states_.size())
+    return step_->emitError() << "takes " << states_.size() << " states, but returns " << returned
+                              << " values; return the new value of each state first, in order";
+  return success();
+}
+
+/// Each state is an argument whose place among the results the update fills.
+LogicalResult GradientDelay::checkStates(RootUpdateOp update) const {
+  Operation *terminator = body_.getTerminator();
+  for (auto [number, state] : llvm::enumerate(update.getStates())) {
+    const auto *found = llvm::find(states_, state);
+    if (found == states_.end() ||
+        terminator->getOperand(found - states_.begin()) != update.getResult(number))
+      return update.emitOpError() << "state " << number
+                                  << " is not a state argument of @step that result " << number
+                                  << " updates; give the argument " << kRoleAttr << " = \""
+                                  << kRoleState << "\", and return the result in its place";
+  }
+  return success();
+}
+
 /// A root keeps older gradients to itself.
 LogicalResult GradientDelay::checkRoot(RootUpdateOp update) const {
   SmallVector<Value> own(update.getGradients());
@@ -258,8 +284,10 @@ LogicalResult GradientDelay::checkRoot(RootUpdateOp update) const {
 }
 
 LogicalResult GradientDelay::run(ArrayRef<RootUpdateOp> updates) {
+  if (failed(checkReturns()))
+    return failure();
   for (RootUpdateOp update : updates)
-    if (update.getRoot() && failed(checkRoot(update)))
+    if (failed(checkStates(update)) || (update.getRoot() && failed(checkRoot(update))))
       return failure();
   SmallVector<Value> gradients;
   for (RootUpdateOp update : updates)

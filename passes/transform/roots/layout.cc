@@ -2,6 +2,8 @@
 
 #include "passes/transform/roots/layout.h"
 
+#include <algorithm>
+
 namespace mlir::coll {
 
 namespace {
@@ -60,7 +62,7 @@ RootLayout RootLayout::create(Root root, ArrayRef<Item> items, int64_t ranks) {
     layout.firstRows_[item] = rows;
     rows += layout.getItemRows(item);
   }
-  layout.blockRows_ = llvm::divideCeil(rows, ranks);
+  layout.blockRows_ = std::max<int64_t>(llvm::divideCeil(rows, ranks), 1);
   return layout;
 }
 
@@ -70,7 +72,7 @@ void RootLayout::placeInBlocks(ArrayRef<int64_t> roots) {
     firstRows_[item] = used[root];
     used[root] += getItemRows(item);
   }
-  blockRows_ = *llvm::max_element(used);
+  blockRows_ = std::max<int64_t>(*llvm::max_element(used), 1);
   for (auto [item, root] : llvm::enumerate(roots))
     firstRows_[item] += root * blockRows_;
 }

@@ -85,6 +85,12 @@ private:
       if (update->getParentOp() != step)
         return update.emitOpError() << "stands in a loop or a branch; a root is chosen once, "
                                        "outside of it";
+      if (!hasRows(update)) {
+        update.removeRootAttr();
+        update.emitRemark() << "keeps no root: a parameter without dimensions or without elements "
+                               "has no rows";
+        continue;
+      }
       if (isSplitElsewhere(update)) {
         update.removeRootAttr();
         update.emitRemark() << "keeps no root: its parameter or its state is split already";
@@ -108,6 +114,12 @@ private:
                 "they cannot be updated together; distribute the step without "
                 "roots";
     return success();
+  }
+
+  /// A scalar is no part of a bucket; without elements there is nothing to put into one.
+  static bool hasRows(RootUpdateOp update) {
+    auto type = cast<RankedTensorType>(update.getStates().front().getType());
+    return type.getRank() > 0 && type.getNumElements() > 0;
   }
 
   /// A parameter or state that is split over ranks in another way has no single root.

@@ -149,7 +149,10 @@ bool isRingSum(Operation *op) {
 
 void expand(Operation *op, MeshOp mesh) {
   auto collective = cast<CollectiveOpInterface>(op);
-  Ring ring(collective, getGroupSize(collective.getCommGroup(), mesh));
+  int64_t ranks = getGroupSize(collective.getCommGroup(), mesh);
+  if (ranks == 1)
+    return; // no neighbour to send to
+  Ring ring(collective, ranks);
   auto scatter = dyn_cast<ReduceScatterOp>(op);
   Value result = scatter ? ring.reduceScatter(scatter) : ring.allGather(cast<AllGatherOp>(op));
   op->getResult(0).replaceAllUsesWith(result);

@@ -40,3 +40,43 @@ func.func @step(%w: tensor<4xf32> {coll.role = "state"}, %x: tensor<4xf32> {coll
   } : tensor<4xf32>
   return %w1, %sorted : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The update's state is not marked as one.
+func.func @step(%w: tensor<8xf32>, %g: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{state 0 is not a state argument of @step that result 0 updates; give the argument coll.role = "state", and return the result in its place}}
+  %0 = coll.root_update grad(%g : tensor<8xf32>) state(%w : tensor<8xf32>) forward 1 {
+  ^bb0(%ge: f32, %we: f32):
+    %next = arith.subf %we, %ge : f32
+    coll.yield %next : f32
+  }
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// The update comes back in another place than its state.
+func.func @step(%w: tensor<8xf32> {coll.role = "state"}, %g: tensor<8xf32> {coll.role = "batch"})
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  // expected-error@+1 {{state 0 is not a state argument of @step that result 0 updates}}
+  %0 = coll.root_update grad(%g : tensor<8xf32>) state(%w : tensor<8xf32>) forward 1 {
+  ^bb0(%ge: f32, %we: f32):
+    %next = arith.subf %we, %ge : f32
+    coll.yield %next : f32
+  }
+  return %w, %0 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// The update is not returned at all.
+// expected-error@+1 {{takes 1 states, but returns 0 values; return the new value of each state first, in order}}
+func.func @step(%w: tensor<8xf32> {coll.role = "state"}, %g: tensor<8xf32> {coll.role = "batch"}) {
+  %0 = coll.root_update grad(%g : tensor<8xf32>) state(%w : tensor<8xf32>) forward 1 {
+  ^bb0(%ge: f32, %we: f32):
+    %next = arith.subf %we, %ge : f32
+    coll.yield %next : f32
+  }
+  return
+}

@@ -112,3 +112,43 @@ func.func @main(%w: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"}, %x
   %2 = "stablehlo.add"(%0, %1) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   return %w, %2 : tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+// A part of an axis that splits nothing is an axis of the mesh, too.
+// CHECK: coll.mesh @mesh ["x:(1)2" = 2, "x:(2)4" = 4]
+// CHECK: coll.reshard {{.*}} {coll.pin = {open_dims = array<i64: 0, 1>, replicated = ["x:(1)2"]}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=8]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = "sdy.sharding_constraint"(%w) <{sharding = #sdy.sharding<@mesh, [{?}, {?}], replicated={"x":(1)2}>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+// Meshes with the name of a step's function.
+// CHECK: coll.mesh @devices ["x" = 2]
+// CHECK: func.func @step({{.*}} coll.sharding = #coll.sharding<@devices, {{\[\[}}"x"], []]>
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "step"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@step, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %w : tensor<8x4xf32>
+}
+
+// -----
+
+// CHECK: coll.mesh @devices ["x" = 2]
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "init"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@init, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %w : tensor<8x4xf32>
+}
+
+// -----
+
+// A tensor on one device is one that nothing is said of.
+// CHECK-NOT: coll.mesh
+// CHECK: func.func @step(%{{.*}}: tensor<8x4xf32> {coll.name = "arg0", coll.role = "state"}, %{{.*}}: tensor<8x4xf32> {coll.name = "arg1", coll.role = "batch"})
+"sdy.mesh"() <{mesh = #sdy.mesh<[], device_ids=[0]>, sym_name = "maximal_mesh_0"}> : () -> ()
+func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@maximal_mesh_0, []>},
+                %x: tensor<8x4xf32> {mhlo.sharding = "{maximal device=0}"}) -> tensor<8x4xf32> {
+  return %w : tensor<8x4xf32>
+}

@@ -133,3 +133,138 @@ func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
   %0 = "stablehlo.custom_call"(%x) <{call_target_name = "SPMDFullToShardShape"}> {mhlo.sharding = "{manual}"} : (tensor<8xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=8]>, sym_name = "mesh"}> : () -> ()
+// expected-error @below {{uses 'x':(1)2 twice, or parts of it that overlap}}
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], replicated={"x":(1)2}>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// What is wrong with a mesh is an error at the mesh.
+// expected-error @below {{mesh @mesh gives axis 'x' a size that is not between 1 and 16777216}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=0]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh gives axis 'x' a size that is not between 1 and 16777216}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=-1]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh gives axis 'x' a size that is not between 1 and 16777216}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=99999999999999999999]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has more than 16777216 devices}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=16777216, "y"=16777216]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has two axes 'x'; give each axis a name of its own}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2, "x"=4]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has device_ids of length 0, but the sizes of its axes multiply to 2; list each device once, or leave device_ids out}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2], device_ids=[]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has device_ids of length 2, but the sizes of its axes multiply to 4}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=4], device_ids=[0, 1]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has device 0 twice in device_ids; list each device once}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2], device_ids=[0, 0]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has a number in device_ids that is not between 0 and 1; list each device once}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2], device_ids=[-1, 0]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh has a number in device_ids that is not between 0 and 1}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2], device_ids=[0, 5]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh is not of the form #sdy.mesh<["x"=2, "y"=4]>}}
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{mesh @mesh is not of the form #sdy.mesh<["x"=2, "y"=4]>}}
+"sdy.mesh"() <{mesh = 3 : i32, sym_name = "mesh"}> : () -> ()
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{the mesh of this sharding has two axes 'x'}}
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2, "x"=4]>, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// Attributes that are no sharding.
+// expected-error @below {{this sharding is 3 : i32, but has to be of the form #sdy.sharding<@mesh, [{"axis"}, {}]>}}
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = 3 : i32}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{this sharding is 3 : i32, but has to be a string like "{devices=[2,1]<=[2]}"}}
+func.func @main(%x: tensor<8x4xf32> {mhlo.sharding = 3 : i32}) -> tensor<8x4xf32> {
+  return %x : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error @below {{this sharding is 3 : i32, but has to be of the form #sdy.sharding<@mesh, [{"axis"}, {}]>}}
+  %0 = "sdy.sharding_constraint"(%x) <{sharding = 3 : i32}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}

@@ -53,3 +53,26 @@ func.func @large(%q: tensor<2x1024x12x64xf32>, %k: tensor<2x1024x12x64xf32>) -> 
   } -> tensor<2x12x1024x1024xf32>
   return %s : tensor<2x12x1024x1024xf32>
 }
+
+// -----
+
+#dots_a = affine_map<(b, h, d) -> (b, h, d)>
+#dots_c = affine_map<(b, h, d) -> (b, h)>
+
+// Many products of two vectors stay a loop nest: the library would compute a tile for each.
+
+// CHECK-LABEL: func.func @dots
+// CHECK-NOT:   coll.gemm
+// CHECK:       linalg.generic
+func.func @dots(%a: tensor<4096x32x64xf32>, %b: tensor<4096x32x64xf32>) -> tensor<4096x32xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4096x32xf32>
+  %s = linalg.generic {indexing_maps = [#dots_a, #dots_a, #dots_c],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4096x32x64xf32>, tensor<4096x32x64xf32>) outs(%zero : tensor<4096x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %m = arith.mulf %x, %y : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<4096x32xf32>
+  return %s : tensor<4096x32xf32>
+}

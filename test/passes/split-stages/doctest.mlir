@@ -1,6 +1,11 @@
 // RUN: coll-opt %s --coll-insert-strategy='mesh=dp=1 strategy=data' --coll-insert-micro-batches=count=2 \
 // RUN:   --coll-propagate --coll-insert-reshards --coll-partition --canonicalize --cse \
 // RUN:   --coll-split-stages='stages=2 micro-batches=2 schedule=gpipe' --canonicalize --coll-verify-ranks | FileCheck %s
+// RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=1 strategy=data' --coll-insert-micro-batches=count=2 \
+// RUN:   --coll-propagate --coll-insert-reshards --coll-partition --canonicalize --cse \
+// RUN:   --coll-split-stages='stages=2 micro-batches=4 schedule=gpipe' 2>&1 | FileCheck %s --check-prefix=COUNT
+
+// COUNT: error: has its batch split into 2 micro-batches, but the stages are to run 4; give coll-split-stages micro-batches=2
 
 // CHECK: coll.mesh @mesh ["pp" = 2, "dp" = 1]
 
