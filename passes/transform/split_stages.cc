@@ -48,6 +48,7 @@ private:
   FailureOr<plan::Schedule> readSchedule();
   GroupAttr makeStageMesh();
   func::FuncOp createFunction(OpBuilder &builder);
+  LogicalResult checkMicroBatches();
   void widenBatch(func::FuncOp function, unsigned index);
   void buildProgram(const StagedStep &staged, int rank);
   void finishSignature(func::FuncOp function, const StageEmitter &emitter,
@@ -72,8 +73,33 @@ LogicalResult SplitStagesPass::checkInput() {
     return step_.emitError("has no batch split over micro-batches (coll-insert-micro-batches)");
   if (mesh_.getAxisSize(axis))
     return mesh_.emitError("has an axis \"") << axis << "\", which the stages need";
+  return checkMicroBatches();
+}
+
+/// The blocks of all micro-batches have to hold the whole batch. A batch that is not split has an
+/// axis of size 2, whose first block is all of it.
+LogicalResult SplitStagesPass::checkMicroBatches() {
   int64_t inTime = *mesh_.getAxisSize(kTimeAxis);
-  if (inTime != microBatches)
+  bool fits = inTime == std::max<int64_t>(microBatches, 2);
+  for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
+    std::optional<TimeSplit> split = getTimeSplit(step_, i);
+    if (!split)
+      continue;
+    auto type = step_.getArgAttrOfType<TypeAttr>(i, kGlobalTypeAttr);
+    auto global = type ? dyn_cast<RankedTensorType>(type.getValue()) : nullptr;
+    if (!global || global.getRank() <= split->dim)
+      return step_.emitError() << "splits argument " << i
+                               << " into micro-batches, but does not tell its shape before the "
+                                  "split; give the argument "
+                               << kGlobalTypeAttr << ", as coll-partition does";
+    int64_t rows = split->rows * microBatches;
+    auto sharding = step_.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
+    for (StringAttr name : sharding.getDims()[split->dim].getAxes())
+      if (name != kTimeAxis)
+        rows *= mesh_.getAxisSize(name).value_or(1);
+    fits &= rows >= global.getDimSize(split->dim);
+  }
+  if (!fits)
     return step_.emitError("has its batch split into ")
            << inTime << " micro-batches, but the stages are to run " << microBatches.getValue()
            << "; give coll-split-stages micro-batches=" << inTime;
