@@ -251,7 +251,7 @@ private:
     if (!cell.findGradients() || !cell.findForwarded())
       return;
     Operation *other = cell.findOtherUse();
-    if (root_ && other && !cell.holdsState()) {
+    if (other && !cell.holdsState()) {
       other->emitRemark() << "needs the whole gradient of state argument "
                           << cell.parameter().getArgNumber()
                           << " on every rank, so that this parameter is updated there and not at "
