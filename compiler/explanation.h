@@ -75,8 +75,8 @@ struct Explanation {
   std::optional<PlanSearch> search;       // with --strategy=auto
   std::optional<plan::Pipeline> pipeline; // with --stages
   std::string topology; // the file whose links the times are for; empty: assumed links
-  // Of @step, in program order; of a pipeline those of its stages one after the other, equal ones
-  // of a stage's micro-batches together.
+  // The collectives of @step in program order. A pipeline lists one stage after the other, and a
+  // collective that each of a stage's micro-batches runs stands there once.
   std::vector<ExplainedCollective> collectives;
   int64_t wireBytes = 0; // sent by an average rank in a step
   // Predicted time of a rank in a step; of the stage that takes longest.

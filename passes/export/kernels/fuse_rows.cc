@@ -214,22 +214,13 @@ private:
 
 struct FuseRowsPass : public impl::FuseRowsPassBase<FuseRowsPass> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    getOperation().walk([&](func::FuncOp function) {
-      if (!function.isExternal())
-        functions.push_back(function);
-    });
-    DenseMap<Operation *, std::unique_ptr<KernelSet>> sets;
-    for (func::FuncOp function : functions) {
-      std::unique_ptr<KernelSet> &kernels = sets[function->getParentOp()];
-      if (!kernels)
-        kernels = std::make_unique<KernelSet>(function->getParentOp(), "rows_");
+    visitFunctions(getOperation(), "rows_", [&](func::FuncOp function, KernelSet &kernels) {
       SmallVector<Block *> blocks;
       function.walk([&](Block *block) { blocks.push_back(block); });
       for (Block *block : blocks)
         if (llvm::any_of(*block, llvm::IsaPred<func::CallOp>))
-          RowFuser(*block, *kernels).run();
-    }
+          RowFuser(*block, kernels).run();
+    });
     eraseUnusedKernels(getOperation());
   }
 };

@@ -44,18 +44,9 @@ bool isElementwise(linalg::GenericOp op) {
 
 struct FuseUpdatesPass : public impl::FuseUpdatesPassBase<FuseUpdatesPass> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    getOperation().walk([&](func::FuncOp function) {
-      if (!function.isExternal())
-        functions.push_back(function);
+    visitFunctions(getOperation(), "updates_", [&](func::FuncOp function, KernelSet &kernels) {
+      fuse(function.getBody().front(), kernels);
     });
-    DenseMap<Operation *, std::unique_ptr<KernelSet>> sets;
-    for (func::FuncOp function : functions) {
-      std::unique_ptr<KernelSet> &kernels = sets[function->getParentOp()];
-      if (!kernels)
-        kernels = std::make_unique<KernelSet>(function->getParentOp(), "updates_");
-      fuse(function.getBody().front(), *kernels);
-    }
     eraseUnusedKernels(getOperation());
   }
 

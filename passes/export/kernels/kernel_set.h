@@ -6,7 +6,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <memory>
 
 namespace mlir::coll {
 
@@ -43,6 +46,24 @@ private:
   std::string prefix;
   llvm::StringMap<func::FuncOp> byText;
 };
+
+/// Calls `visit` with each function below `root` that has a body, and the set of kernels of the
+/// symbol table in which the function stands. The new kernels are not visited.
+inline void visitFunctions(Operation *root, StringRef prefix,
+                           function_ref<void(func::FuncOp, KernelSet &)> visit) {
+  SmallVector<func::FuncOp> functions;
+  root->walk([&](func::FuncOp function) {
+    if (!function.isExternal())
+      functions.push_back(function);
+  });
+  DenseMap<Operation *, std::unique_ptr<KernelSet>> sets;
+  for (func::FuncOp function : functions) {
+    std::unique_ptr<KernelSet> &kernels = sets[function->getParentOp()];
+    if (!kernels)
+      kernels = std::make_unique<KernelSet>(function->getParentOp(), prefix);
+    visit(function, *kernels);
+  }
+}
 
 } // namespace mlir::coll
 

@@ -30,7 +30,7 @@ public:
   static RootLayout create(Root root, ArrayRef<Item> items, int64_t ranks);
 
   int64_t getRowElements() const { return rowElements_; }
-  /// Those of all ranks together, padding included.
+  /// Rows of the blocks of all ranks together, padding included.
   int64_t getNumRows() const { return blockRows_ * ranks_; }
   int64_t getBlockRows() const { return blockRows_; }
   int64_t getNumRanks() const { return ranks_; }
