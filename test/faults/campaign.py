@@ -103,17 +103,25 @@ def batch_faults(lines, at, ranks, mesh):
         yield f"shards of {name} swapped", swapped[: at + 1] + [ring] + swapped[at + 1 :]
 
 
-def zero_states(path):
-    """The positions of the state arguments that begin with zeros, as every rank does by itself."""
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if match := re.fullmatch(r"state_in_(\d+)\.npy", name):
-                data = archive.read(name)
-                if not any(data[10 + int.from_bytes(data[8:10], "little") :]):
-                    yield int(match[1])
+class States:
+    """What is known of a step's state arguments, by their positions."""
+
+    def __init__(self, path):
+        self.zero = set()  # begins with zeros, as every rank does by itself
+        self.constant = set()  # ends as it began: the placeholders of Adafactor, which no step changes
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            for name in names:
+                if match := re.fullmatch(r"state_in_(\d+)\.npy", name):
+                    data = archive.read(name)
+                    if not any(data[10 + int.from_bytes(data[8:10], "little") :]):
+                        self.zero.add(int(match[1]))
+                    last = f"state_out_{match[1]}.npy"
+                    if last in names and archive.read(last) == data:
+                        self.constant.add(int(match[1]))
 
 
-def state_faults(lines, at, zeros):
+def state_faults(lines, at, states):
     """Faults of the state: an update that is lost, and a start that one rank alone has."""
     state = [name for name, kind, role in ARGUMENT.findall(lines[at]) if role == "state" and "f32" in kind]
     order = [name for name, _, role in ARGUMENT.findall(lines[at]) if role == "state"]
@@ -121,18 +129,18 @@ def state_faults(lines, at, zeros):
     begin, values, end = RETURN.match(lines[last]).groups()
     for name in state:
         stale = values.split(", ")
-        if stale[order.index(name)] == name:
+        if stale[order.index(name)] == name or order.index(name) in states.constant:
             continue
         stale[order.index(name)] = name
         yield f"{name} stale", lines[:last] + [begin + ", ".join(stale) + end] + lines[last + 1 :]
     for i, line in enumerate(lines[:at]):
-        if (match := BROADCAST.match(line)) and int(match[3][4:]) not in zeros:
+        if (match := BROADCAST.match(line)) and int(match[3][4:]) not in states.zero:
             alone = lines[:i] + lines[i + 1 :]
             rename(alone, i, match[2], match[3])
             yield f"{match[3]} not broadcast", alone
 
 
-def faults(text, ranks, zeros):
+def faults(text, ranks, states):
     lines = text.split("\n")
     at = next(i for i, line in enumerate(lines) if STEP.match(line))
     sums = [i for i in range(at, len(lines)) if SUM.match(lines[i])]
@@ -140,7 +148,7 @@ def faults(text, ranks, zeros):
         for name, new in sum_faults(lines, i, ranks):
             yield f"{SUM.match(lines[i])[2]} {name}", "\n".join(new)
     mesh = SUM.match(lines[sums[0]])[4] if sums else None
-    for name, new in [*batch_faults(lines, at, ranks, mesh), *state_faults(lines, at, zeros)]:
+    for name, new in [*batch_faults(lines, at, ranks, mesh), *state_faults(lines, at, states)]:
         yield name, "\n".join(new)
 
 
@@ -184,7 +192,7 @@ def try_step(folder, options, seed):
         text = "\n".join(line for line in text.split("\n") if not line.startswith("#loc"))
         outcome, said = run(step, work, "right", text, command)
         assert outcome == "MISSED", f"{folder}: fails without a fault: {said}"
-        chosen = list(faults(text, options.ranks, set(zero_states(folder / "reference.npz"))))
+        chosen = list(faults(text, options.ranks, States(folder / "reference.npz")))
         if options.most and len(chosen) > options.most:
             chosen = random.Random(f"{seed} {folder.name}").sample(chosen, options.most)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
