@@ -128,7 +128,8 @@ private:
   }
 
   /// Whether an operand, or a result that is no sum of contributions, has to be changed. A sum of
-  /// contributions is no conflict: gradients are partial wherever the batch is split.
+  /// contributions is no conflict: gradients are partial wherever the batch is split. But what is
+  /// written at computed positions can be split by position instead.
   bool hasConflict(const Assignment &assignment) {
     if (getOperandBytes(assignment, /*withHalos=*/false) > 0)
       return true;
@@ -137,11 +138,19 @@ private:
       if (!type)
         continue;
       ShardingAttr result = getResultSharding(rule_, assignment, mesh_, index);
+      if (result.isPartial() && isIndexed(rule_.results[index]))
+        return true;
       for (ShardingAttr wish : wishes)
         if (!result.isPartial() && getReshardBytes(mesh_, type, result, wish) > 0)
           return true;
     }
     return false;
+  }
+
+  bool isIndexed(ArrayRef<DimFactor> dims) {
+    return llvm::any_of(dims, [&](const DimFactor &dim) {
+      return dim.factor >= 0 && rule_.factors[dim.factor].isIndexed;
+    });
   }
 
   double getOperandBytes(const Assignment &assignment, bool withHalos = true) {

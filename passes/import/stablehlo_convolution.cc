@@ -134,9 +134,9 @@ SmallVector<AffineMap> convolutionMaps(ImplicitLocOpBuilder &b, const Convolutio
           AffineMap::getMultiDimIdentityMap(numLoops, context).getSliceMap(0, outRank)};
 }
 
-/// Applies `list` to the spatial dimensions of `layout`, `other` elsewhere.
-SmallVector<int64_t> overSpatial(const ConvLayout &layout, ArrayRef<int64_t> list, int64_t other) {
-  SmallVector<int64_t> all(layout.spatial.size() + 2, other);
+/// Applies `list` to the spatial dimensions of `layout`, 0 to the others of `rank`.
+SmallVector<int64_t> overSpatial(const ConvLayout &layout, int64_t rank, ArrayRef<int64_t> list) {
+  SmallVector<int64_t> all(rank, 0);
   for (auto [position, value] : llvm::zip_equal(layout.spatial, list))
     all[position] = value;
   return all;
@@ -151,10 +151,11 @@ LogicalResult importConvolution(Source &src) {
     return failure();
   RankedTensorType input = src.operandTensor(0), result = src.tensor();
   const ConvLayout &layout = conv->layouts.input;
-  SmallVector<int64_t> low = overSpatial(layout, conv->window.low, 0);
-  SmallVector<int64_t> high = overSpatial(layout, conv->window.high, 0);
-  SmallVector<int64_t> interior = overSpatial(layout, conv->window.interior(), 0);
-  SmallVector<int64_t> padded = paddedShape(input.getShape(), low, high, interior);
+  const int64_t rank = input.getRank();
+  SmallVector<int64_t> padded = paddedShape(input.getShape(),
+                                            overSpatial(layout, rank, conv->window.low),
+                                            overSpatial(layout, rank, conv->window.high),
+                                            overSpatial(layout, rank, conv->window.interior()));
   if (failed(checkConvolution(src, *conv, padded)))
     return failure();
   // An empty sum.
@@ -163,10 +164,9 @@ LogicalResult importConvolution(Source &src) {
       return src.finish(splatZero(b, result));
   for (auto [dim, position] : llvm::enumerate(layout.spatial))
     conv->window.dropRemainder(dim, padded[position]);
-  high = overSpatial(layout, conv->window.high, 0);
 
-  Value zero = splatZero(b, RankedTensorType::get({}, input.getElementType()));
-  ConvTensor in{pad(b, src.operand(0), zero, low, high, interior), layout};
+  // Groups are split off before the padding: it then stands beside the windows that slide over it.
+  ConvTensor in{src.operand(0), layout};
   // A reversed loop would hide the window's size from linalg: reverse the kernel.
   ConvTensor kernel{reverse(b, src.operand(1), conv->reversed), conv->layouts.kernel};
   ConvLayout out = conv->layouts.output;
@@ -180,6 +180,12 @@ LogicalResult importConvolution(Source &src) {
     shape = splitShape(shape, outGroup, conv->groups());
     out = splitLayout(out, outGroup);
   }
+  Value zero = splatZero(b, RankedTensorType::get({}, input.getElementType()));
+  auto overInput = [&](ArrayRef<int64_t> list) {
+    return overSpatial(in.layout, in.type().getRank(), list);
+  };
+  in.value = pad(b, in.value, zero, overInput(conv->window.low), overInput(conv->window.high),
+                 overInput(conv->window.interior()));
   FailureOr<Value> sum = buildContraction(src, in.value, kernel.value, shape,
                                           convolutionMaps(b, *conv, in, kernel, out, outGroup));
   if (failed(sum))

@@ -235,7 +235,8 @@ FailureOr<Value> Importer::constrain(Operation *source, Value value, unsigned in
     return failure();
   if (!written->sharding)
     return value;
-  if (!mayCarry(op, *written))
+  const bool isConstraint = source->getNumOperands() == 1 && lookup(source->getOperand(0)) == value;
+  if (!mayCarry(op, *written) || (isConstraint && !source->getOperand(0).hasOneUse()))
     return pin(value, *written);
   op->setAttr(kShardingsAttr, b.getArrayAttr(written->sharding));
   return value;

@@ -65,6 +65,9 @@ public:
     });
     for (Operation *op : ops)
       visit(op);
+    for (Operation *op : llvm::reverse(ops))
+      if (auto pin = dyn_cast<ReshardOp>(op))
+        skip(pin);
     for (auto &[value, demands] : demands_)
       serve(value, demands);
   }
@@ -123,6 +126,38 @@ private:
       found = std::prev(demands.end());
     }
     found->uses.push_back(&use);
+  }
+
+  /// Leaves out a change of sharding whose result no use reads as it is, where that is cheaper: the
+  /// uses then take what they need from its input.
+  ///
+  ///   %p = reshard %g (partial over sp) to whole; all uses read %p split over sp
+  ///   %g is scattered over sp
+  void skip(ReshardOp pin) {
+    auto found = demands_.find(pin.getResult());
+    if (found == demands_.end() || demands_.contains(pin.getInput()))
+      return;
+    SmallVector<ShardingAttr> targets;
+    int64_t numUses = 0;
+    for (const Demand &demand : found->second) {
+      targets.push_back(demand.want);
+      numUses += static_cast<int64_t>(demand.uses.size());
+    }
+    ShardingAttr from = pin.getSource(), through = pin.getTarget();
+    const bool isAllServed = numUses == std::distance(pin->use_begin(), pin->use_end());
+    if (!isAllServed || recorded(pin.getInput()) != from || !commonKind(from, targets) ||
+        through.isPartial() || llvm::any_of(targets, [](auto t) { return t.isPartial(); }))
+      return;
+    RankedTensorType type = pin.getType();
+    const double now =
+        plans_.plan(type, from, through).cost + plans_.planTargets(type, through, targets).cost;
+    if (plans_.planTargets(type, from, targets).cost >= now)
+      return;
+    SmallVector<Demand> demands = std::move(found->second);
+    demands_.erase(found);
+    pin.getResult().replaceAllUsesWith(pin.getInput());
+    demands_[pin.getInput()] = std::move(demands);
+    pin.erase();
   }
 
   void visit(Operation *op) {

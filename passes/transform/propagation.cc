@@ -5,6 +5,7 @@
 #include "dialect/notes.h"
 #include "dialect/pin.h"
 #include "dialect/sharding.h"
+#include "mlir/IR/Iterators.h"
 #include "passes/analysis/sharding_cost.h"
 #include "passes/analysis/window.h"
 #include "llvm/ADT/StringSet.h"
@@ -217,14 +218,18 @@ bool Propagation::meetsConflict() const {
                       [](const auto &entry) { return entry.second.decision.has_value(); });
 }
 
-/// What the uses of each value asked for in this round, for the next one.
+/// What the uses of each value asked for in this round, for the next one. Uses are visited before
+/// the values that they read, so that wishes pass through chains of operations.
 void Propagation::collectWishes() {
   wishes_.clear();
-  function_->walk([&](Operation *op) {
+  function_->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
     for (Value result : op->getResults()) {
       SmallVector<ShardingAttr, 2> wishes;
       for (OpOperand &use : result.getUses()) {
         ShardingAttr wish = isa<RankedTensorType>(result.getType()) ? wanted(use) : nullptr;
+        if (wish && wish.isPartial())
+          if (ShardingAttr behind = wishBehind(use))
+            wish = behind;
         if (wish && !llvm::is_contained(wishes, wish) && wishes.size() < kMaxWishes)
           wishes.push_back(wish);
       }

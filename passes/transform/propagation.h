@@ -84,6 +84,7 @@ private:
   void backward(Region &region);
   void refine(Operation *op);
   ShardingAttr wanted(OpOperand &use);
+  ShardingAttr wishBehind(OpOperand &use);
   ShardingAttr commonWish(Value value);
 
   /// What one round decides.

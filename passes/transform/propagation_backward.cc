@@ -62,6 +62,25 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
   return getOperandSharding(ruleOf(owner), assignment->second, mesh_, number);
 }
 
+/// What `use` asks for in the end, where its owner hands contributions on: what the owner's result
+/// is asked for. Null where that is not known.
+///
+///   %t = transpose %g; %p = subf %w [tp, -], %t      %t is asked for [tp, -], so %g for [-, tp]
+ShardingAttr Propagation::wishBehind(OpOperand &use) {
+  Operation *owner = use.getOwner();
+  auto found = decided_.assignments.find(owner);
+  if (found == decided_.assignments.end() || owner->getNumResults() != 1)
+    return nullptr;
+  const ShardingRule &rule = ruleOf(owner);
+  const int64_t set = found->second.linearSet, number = use.getOperandNumber();
+  if (set < 0 || !llvm::is_contained(rule.linearSets[set], number))
+    return nullptr;
+  auto wishes = wishes_.find(owner->getResult(0));
+  if (wishes == wishes_.end() || wishes->second.size() != 1 || wishes->second[0].isPartial())
+    return nullptr;
+  return getOperandSharding(rule, assignFromResults(owner, rule, wishes->second, {}), mesh_, number);
+}
+
 /// How every use of `value` wants its dimensions to be split, or null. Uses that take the
 /// contributions as they are ask for nothing else.
 ShardingAttr Propagation::commonWish(Value value) {

@@ -209,8 +209,16 @@ private:
     return isUseful ? best : -1;
   }
 
+  static bool leavesOneElement(Operation *op) {
+    return llvm::all_of(op->getResultTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1;
+    });
+  }
+
   /// Whether a product with other weights than those of argument `weights` sums over dimension
-  /// `dim` of `value`, and no other reduction does, such as that of a layer norm.
+  /// `dim` of `value`, and no other reduction does, such as that of a layer norm. A norm for clipping
+  /// does no harm: its sum over ranks is one number.
   bool meetsWeights(Value value, int64_t dim, unsigned weights) {
     SmallVector<std::pair<Value, int64_t>> open = {{value, dim}};
     llvm::DenseSet<Value> seen;
@@ -234,6 +242,8 @@ private:
               open.push_back({result, next});
           continue;
         }
+        if (leavesOneElement(op))
+          continue;
         if (!isProduct(op, rule) || number > 1)
           return false;
         auto origin = origins_.find(op->getOperand(1 - number));

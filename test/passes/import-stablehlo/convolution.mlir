@@ -31,9 +31,9 @@ func.func @main(%x: tensor<2x8x3xf32>, %k: tensor<2x8x4xf32>) -> tensor<3x3x4xf3
 // CHECK-DAG: #[[REVERSED:.*]] = affine_map<(d0, d1, d2) -> (-d0 + 1, d1, d2)>
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:.*]]: tensor<1x4x1xf32>
+// CHECK: %[[KERNEL:.*]] = linalg.generic {indexing_maps = [#[[REVERSED]],
 // CHECK: %[[SPREAD:.*]] = tensor.insert_slice %[[X]] into %{{.*}}[0, 0, 0] [1, 4, 1] [1, 2, 1]
 // CHECK: %[[CUT:.*]] = tensor.extract_slice %[[SPREAD]][0, 1, 0] [1, 6, 1] [1, 1, 1]
-// CHECK: %[[KERNEL:.*]] = linalg.generic {indexing_maps = [#[[REVERSED]],
 // CHECK: linalg.generic {{.*}} ins(%[[CUT]], %[[KERNEL]]
 func.func @main(%x: tensor<1x4x1xf32>, %k: tensor<2x1x1xf32>) -> tensor<1x5x1xf32> {
   %0 = "stablehlo.convolution"(%x, %k) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 2>, padding = dense<[[-1, 0]]> : tensor<1x2xi64>, window_reversal = array<i1: true>}> : (tensor<1x4x1xf32>, tensor<2x1x1xf32>) -> tensor<1x5x1xf32>
@@ -64,5 +64,17 @@ func.func @main(%x: tensor<2x8x6xf32>, %k: tensor<1x2x9xf32>) -> tensor<2x8x9xf3
 // CHECK: linalg.generic {indexing_maps = [#[[IN]],
 func.func @main(%x: tensor<4x8x3xf32>, %k: tensor<1x3x6xf32>) -> tensor<2x8x6xf32> {
   %0 = "stablehlo.convolution"(%x, %k) <{batch_group_count = 2 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64}> : (tensor<4x8x3xf32>, tensor<1x3x6xf32>) -> tensor<2x8x6xf32>
+  return %0 : tensor<2x8x6xf32>
+}
+
+// -----
+
+// Padding stands behind the groups, right before the windows that slide over it.
+// CHECK-LABEL: @step
+// CHECK: %[[SPLIT:.*]] = tensor.expand_shape %{{.*}} output_shape [2, 8, 6, 1]
+// CHECK: %[[PADDED:.*]] = tensor.pad %[[SPLIT]] low[0, 1, 0, 0] high[0, 1, 0, 0]
+// CHECK: linalg.generic {{.*}} ins(%[[PADDED]],
+func.func @main(%x: tensor<2x8x6xf32>, %k: tensor<3x1x6xf32>) -> tensor<2x8x6xf32> {
+  %0 = "stablehlo.convolution"(%x, %k) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 6 : i64, padding = dense<1> : tensor<1x2xi64>}> : (tensor<2x8x6xf32>, tensor<3x1x6xf32>) -> tensor<2x8x6xf32>
   return %0 : tensor<2x8x6xf32>
 }

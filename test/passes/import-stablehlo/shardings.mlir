@@ -152,3 +152,19 @@ func.func @main(%w: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@maximal_mesh_
                 %x: tensor<8x4xf32> {mhlo.sharding = "{maximal device=0}"}) -> tensor<8x4xf32> {
   return %w : tensor<8x4xf32>
 }
+
+// -----
+
+// A value that others read, too, is not what the constraint says: two of them differ.
+// CHECK: coll.mesh @mesh ["x" = 2]
+// CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %{{.*}} : tensor<8x4xf32>
+// CHECK: %[[ROWS:.*]] = coll.reshard %[[SUM]] from <@mesh, {{\[\["x"\], \[\]\]}}> to <@mesh, {{\[\["x"\], \[\]\]}}>
+// CHECK: %[[COLUMNS:.*]] = coll.reshard %[[SUM]] from <@mesh, {{\[\[\], \["x"\]\]}}> to <@mesh, {{\[\[\], \["x"\]\]}}>
+// CHECK: return %[[ROWS]], %[[COLUMNS]]
+"sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "mesh"}> : () -> ()
+func.func @main(%a: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = "stablehlo.add"(%a, %a) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "sdy.sharding_constraint"(%0) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = "sdy.sharding_constraint"(%0) <{sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %1, %2 : tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -61,3 +61,28 @@ module @stream {
     return %w1, %w2, %sum, %y : tensor<32x32xf32>, tensor<32x512xf32>, tensor<8xf32>, tensor<8x512xf32>
   }
 }
+
+// -----
+
+// The norm of all gradients, for clipping, sums over the columns, too: it leaves one number, and is
+// no reason to keep them whole.
+// CHECK-LABEL: module @clipped
+// CHECK: func.func @step(
+// CHECK-SAME: coll.name = "w1", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\[\], \["a"\]\]}}>
+// CHECK-SAME: coll.name = "w2", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\["a"\], \[\]\]}}>
+module @clipped {
+  func.func @step(%w1: tensor<32x64xf32> {coll.role = "state", coll.name = "w1"},
+                  %w2: tensor<64x32xf32> {coll.role = "state", coll.name = "w2"},
+                  %x: tensor<8x32xf32> {coll.role = "batch", coll.name = "x"})
+      -> (tensor<32x64xf32>, tensor<64x32xf32>, tensor<f32>, tensor<8x32xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<8x64xf32>
+    %zero_y = arith.constant dense<0.0> : tensor<8x32xf32>
+    %zero_s = arith.constant dense<0.0> : tensor<f32>
+    %h = linalg.matmul ins(%x, %w1 : tensor<8x32xf32>, tensor<32x64xf32>)
+                       outs(%zero : tensor<8x64xf32>) -> tensor<8x64xf32>
+    %norm = linalg.reduce { arith.addf } ins(%h : tensor<8x64xf32>) outs(%zero_s : tensor<f32>) dimensions = [0, 1]
+    %y = linalg.matmul ins(%h, %w2 : tensor<8x64xf32>, tensor<64x32xf32>)
+                       outs(%zero_y : tensor<8x32xf32>) -> tensor<8x32xf32>
+    return %w1, %w2, %norm, %y : tensor<32x64xf32>, tensor<64x32xf32>, tensor<f32>, tensor<8x32xf32>
+  }
+}

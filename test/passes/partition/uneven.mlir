@@ -64,14 +64,14 @@ module @updates {
   coll.mesh @m ["dp" = 2]
   func.func @step(%u: tensor<7x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
                   %ids: tensor<7x1xi32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
-      -> tensor<10x4xf32> {
-    %zero = arith.constant dense<0.0> : tensor<10x4xf32>
+      -> tensor<3x4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<3x4xf32>
     %g = coll.accumulate %u into %zero[%ids] window_dims [1] inserted_dims [0] index_map [0] {
     ^bb0(%current: f32, %update: f32):
       %s = arith.addf %current, %update : f32
       coll.yield %s : f32
-    } : tensor<7x4xf32>, tensor<10x4xf32>, tensor<7x1xi32>
-    return %g : tensor<10x4xf32>
+    } : tensor<7x4xf32>, tensor<3x4xf32>, tensor<7x1xi32>
+    return %g : tensor<3x4xf32>
   }
 }
 

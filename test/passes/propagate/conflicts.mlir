@@ -109,3 +109,34 @@ module @concatenated {
     return %sum : tensor<64xf32>
   }
 }
+
+// -----
+
+// What the update asks for is known at the product, behind a transposition: its sum over "tp" is
+// split as the weights are, and the gradient is not exchanged.
+// CHECK-LABEL: @wish_behind
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<64x256xf32>, tensor<64x64xf32>)
+// CHECK-SAME: coll.shardings = [#coll.sharding<@m, {{\[\[\], \["tp"\]\]}}, partial sum ["dp"]>]
+#gb = affine_map<(j, i, b) -> (b, j)>
+#xb = affine_map<(j, i, b) -> (b, i)>
+#ji = affine_map<(j, i, b) -> (j, i)>
+module @wish_behind {
+  coll.mesh @m ["dp" = 4, "tp" = 2]
+  func.func @step(%w: tensor<64x256xf32> {coll.role = "state", coll.sharding = #coll.sharding<@m, [["tp"], []]>},
+                  %x: tensor<64x64xf32> {coll.sharding = #coll.sharding<@m, [["dp"], ["tp"]]>},
+                  %g: tensor<64x256xf32> {coll.sharding = #coll.sharding<@m, [["dp"], ["tp"]]>})
+      -> tensor<64x256xf32> {
+    %zero = arith.constant dense<0.0> : tensor<256x64xf32>
+    %empty = tensor.empty() : tensor<64x256xf32>
+    %dw = linalg.generic {indexing_maps = [#gb, #xb, #ji], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%g, %x : tensor<64x256xf32>, tensor<64x64xf32>) outs(%zero : tensor<256x64xf32>) {
+    ^bb0(%l: f32, %r: f32, %o: f32):
+      %p = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<256x64xf32>
+    %t = linalg.transpose ins(%dw : tensor<256x64xf32>) outs(%empty : tensor<64x256xf32>) permutation = [1, 0]
+    %next = arith.subf %w, %t : tensor<64x256xf32>
+    return %next : tensor<64x256xf32>
+  }
+}

@@ -54,21 +54,46 @@ module @reversed {
 // Rows taken by split indices are split; what they accumulate into is partial.
 // CHECK-LABEL: @embedding
 // CHECK: coll.take {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]}
-// CHECK: } {coll.shardings = [#coll.sharding<@m, {{\[\[\], \[\]\]}}, partial sum ["dp"]>]}
+// CHECK: coll.shardings = [#coll.sharding<@m, {{\[\[\], \[\]\]}}, partial sum ["dp"]>]}
 module @embedding {
   coll.mesh @m ["dp" = 2]
-  func.func @step(%table: tensor<10x4xf32>,
+  func.func @step(%table: tensor<3x4xf32>,
                   %ids: tensor<8x1xi32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
-      -> tensor<10x4xf32> {
-    %zero = arith.constant dense<0.0> : tensor<10x4xf32>
+      -> tensor<3x4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<3x4xf32>
     %r = coll.take %table[%ids] offset_dims [1] collapsed_dims [0] index_map [0] slice_sizes [1, 4]
-       : tensor<10x4xf32>, tensor<8x1xi32> -> tensor<8x4xf32>
+       : tensor<3x4xf32>, tensor<8x1xi32> -> tensor<8x4xf32>
     %g = coll.accumulate %r into %zero[%ids] window_dims [1] inserted_dims [0] index_map [0] {
     ^bb0(%current: f32, %update: f32):
       %s = arith.addf %current, %update : f32
       coll.yield %s : f32
-    } : tensor<8x4xf32>, tensor<10x4xf32>, tensor<8x1xi32>
-    return %g : tensor<10x4xf32>
+    } : tensor<8x4xf32>, tensor<3x4xf32>, tensor<8x1xi32>
+    return %g : tensor<3x4xf32>
+  }
+}
+
+// -----
+
+// A table with more rows than there are updates takes fewer bytes: the updates are gathered.
+// CHECK-LABEL: @large_table
+// CHECK: } {coll.decision = {chosen = "without splitting a sum"
+// CHECK-SAME: coll.shardings = [#coll.sharding<@m, {{\[\["dp"\], \[\]\]}}>]}
+module @large_table {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%table: tensor<512x4xf32> {coll.role = "state", coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %r: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>},
+                  %ids: tensor<8x1xi32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<512x4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<512x4xf32>
+    %g = coll.accumulate %r into %zero[%ids] window_dims [1] inserted_dims [0] index_map [0] {
+    ^bb0(%current: f32, %update: f32):
+      %s = arith.addf %current, %update : f32
+      coll.yield %s : f32
+    } : tensor<8x4xf32>, tensor<512x4xf32>, tensor<8x1xi32>
+    %rate = arith.constant dense<0.1> : tensor<512x4xf32>
+    %step = arith.mulf %g, %rate : tensor<512x4xf32>
+    %next = arith.subf %table, %step : tensor<512x4xf32>
+    return %next : tensor<512x4xf32>
   }
 }
 
