@@ -3,6 +3,7 @@
 #include "compiler/auto_strategy.h"
 
 #include "compiler/error.h"
+#include "compiler/layer_folding.h"
 #include "compiler/plan_space.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/step_cost.h"
@@ -12,6 +13,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace coll::run {
 namespace {
@@ -25,6 +27,8 @@ constexpr int64_t kMostExhaustive = 1'000;
 constexpr size_t kBeam = 3;
 /// Plans that are listed beside the best.
 constexpr size_t kMostListed = 8;
+/// Plans that are costed for the whole step, after a search with few of its layers.
+constexpr int kMostConfirmed = 6;
 
 class PlanSearcher {
 public:
@@ -37,6 +41,8 @@ public:
       tryStrategies();
       if (!plans_.empty())
         refine();
+      if (folded_)
+        confirm();
     }
     if (plans_.empty())
       return makeError("no mesh and strategy for " + counted(options_.ranks, "rank") +
@@ -65,7 +71,6 @@ private:
     mlir::coll::buildInlinePipeline(manager);
     manager.addPass(mlir::coll::createDropEmptyPass());
     (void)runSilently(manager, *base_);
-    base_->walk([&](mlir::Operation *) { ++operations_; });
     plan::Mesh one;
     one.axes.push_back({"rank", 1});
     auto model = plan::CostModel::overTopology(topology_, one);
@@ -73,6 +78,15 @@ private:
     auto step = base_->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
     boundUs_ = mlir::coll::getStepCost(step, nullptr, *model).computeUs / double(options_.ranks);
     groups_ = findArgumentGroups(step);
+    if (options_.foldsLayers)
+      folded_ = foldLayers(*base_, options_.shards);
+    auto count = [this](mlir::ModuleOp module) {
+      module.walk([this](mlir::Operation *) { ++operations_; });
+    };
+    if (!folded_)
+      return count(*base_);
+    count(*folded_->shorter);
+    count(*folded_->longer);
   }
 
   mlir::LogicalResult runSilently(mlir::PassManager &manager, mlir::ModuleOp module) {
@@ -88,7 +102,63 @@ private:
     if (!isNew)
       return known->second;
     ++tried_;
-    mlir::OwningOpRef<mlir::ModuleOp> module = base_.get().clone();
+    std::optional<Cost> cost = folded_ ? predict(plan) : costOf(plan, *base_);
+    if (!cost)
+      return false;
+    plan.us = cost->us;
+    plan.wireBytes = cost->wireBytes;
+    plan.memoryBytes = cost->memoryBytes;
+    plans_.push_back(std::move(plan));
+    known->second = true;
+    return true;
+  }
+
+  struct Cost {
+    double us = 0;
+    int64_t wireBytes = 0, memoryBytes = 0;
+  };
+
+  /// From two short steps; from the whole one where the longer of them costs less.
+  std::optional<Cost> predict(const PlanCandidate &plan) {
+    std::optional<Cost> first = costOf(plan, *folded_->shorter);
+    std::optional<Cost> last = first ? costOf(plan, *folded_->longer) : std::nullopt;
+    if (!last)
+      return std::nullopt;
+    if (last->us < first->us || last->wireBytes < first->wireBytes ||
+        last->memoryBytes < first->memoryBytes)
+      return costOf(plan, *base_);
+    auto bytes = [&](int64_t ofFirst, int64_t ofLast) {
+      return static_cast<int64_t>(
+          folded_->extrapolate(static_cast<double>(ofFirst), static_cast<double>(ofLast)));
+    };
+    return Cost{folded_->extrapolate(first->us, last->us), bytes(first->wireBytes, last->wireBytes),
+                bytes(first->memoryBytes, last->memoryBytes)};
+  }
+
+  /// A whole step may be split otherwise than its few layers: the best plan is costed for all of
+  /// them, until it stays the best.
+  void confirm() {
+    llvm::StringSet<> confirmed;
+    for (int i = 0; i < kMostConfirmed && !plans_.empty(); ++i) {
+      auto plan = std::min_element(plans_.begin(), plans_.end(),
+                                   [this](const auto &a, const auto &b) { return isBetter(a, b); });
+      if (!confirmed.insert(plan->describe()).second)
+        return;
+      std::optional<Cost> cost = costOf(*plan, *base_);
+      if (!cost) {
+        plans_.erase(plan);
+        continue;
+      }
+      plan->us = cost->us;
+      plan->wireBytes = cost->wireBytes;
+      plan->memoryBytes = cost->memoryBytes;
+    }
+    llvm::erase_if(plans_, [&](const auto &plan) { return !confirmed.contains(plan.describe()); });
+  }
+
+  /// Partitions a copy of `source` as the plan says; nullopt where that is not possible.
+  std::optional<Cost> costOf(const PlanCandidate &plan, mlir::ModuleOp source) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
     mlir::PassManager manager(module->getContext());
     manager.enableVerifier(false);
     mlir::coll::StrategyOptions strategy;
@@ -100,19 +170,14 @@ private:
     strategy.partition.narrowSums = options_.narrowSums;
     mlir::coll::buildCostingPipeline(manager, strategy);
     if (mlir::failed(runSilently(manager, *module)))
-      return false;
+      return std::nullopt;
     auto step = module->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
     mlir::coll::MeshOp mesh = *module->getOps<mlir::coll::MeshOp>().begin();
     auto model = plan::CostModel::overTopology(topology_, mlir::coll::toPlanMesh(mesh));
     if (!model.ok())
-      return false;
+      return std::nullopt;
     const mlir::coll::StepCost cost = mlir::coll::getStepCost(step, mesh, *model);
-    plan.us = cost.totalUs();
-    plan.wireBytes = cost.wireBytes;
-    plan.memoryBytes = cost.memoryBytes;
-    plans_.push_back(std::move(plan));
-    known->second = true;
-    return true;
+    return Cost{cost.totalUs(), cost.wireBytes, cost.memoryBytes};
   }
 
   bool fits(const PlanCandidate &plan) const {
@@ -215,6 +280,7 @@ private:
   const SearchOptions &options_;
   plan::Topology topology_;
   mlir::OwningOpRef<mlir::ModuleOp> base_;
+  std::optional<FoldedStep> folded_; // where layers repeat
   ArgumentGroups groups_;
   int64_t operations_ = 0, tried_ = 0;
   double boundUs_ = 0;

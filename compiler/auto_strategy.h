@@ -1,7 +1,8 @@
 //===- auto_strategy.h - the mesh and the strategies that cost least -----*- C++ -*-===//
 //
-// A plan is a mesh, strategies over its axes, and shardings of single arguments. The step is
-// partitioned for each plan that is tried, and costed (passes/analysis/step_cost.h):
+// A plan is a mesh, strategies over its axes, and shardings of single arguments. The step, without
+// most of its repeated layers (layer_folding.h), is partitioned for each plan that is tried, and
+// costed (passes/analysis/step_cost.h):
 //
 //   1. every strategy over every factorisation of the ranks into one and two axes, and into three
 //      for the best of them; a step with few arguments instead tries every sharding of each;
@@ -27,6 +28,7 @@ struct SearchOptions {
   std::string topology;             // as Target has it
   bool narrowSums = false;
   int64_t memoryLimit = 0; // bytes of a rank; 0: none
+  bool foldsLayers = true; // false: every plan is costed for the whole step
 };
 
 /// Searches for a step at L0. The best plan comes first: the fastest of those that fit into the

@@ -90,6 +90,10 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
           return llvm::is_contained(result.getPartialAxes(), axis);
         }))
       partial.push_back(index);
+  // Where nothing but zeros is added to it, the result is what a reduction starts from.
+  if (partial.empty() && init && operands[rule.initOperand] &&
+      operands[rule.initOperand].getPartialAxes() == result.getPartialAxes())
+    partial.push_back(rule.initOperand);
   if (partial.empty())
     return;
   assignment.linearSet = findLinearSet(op, rule, operands, partial, [&](Value value) {

@@ -152,10 +152,10 @@ LogicalResult importConvolution(Source &src) {
   RankedTensorType input = src.operandTensor(0), result = src.tensor();
   const ConvLayout &layout = conv->layouts.input;
   const int64_t rank = input.getRank();
-  SmallVector<int64_t> padded = paddedShape(input.getShape(),
-                                            overSpatial(layout, rank, conv->window.low),
-                                            overSpatial(layout, rank, conv->window.high),
-                                            overSpatial(layout, rank, conv->window.interior()));
+  SmallVector<int64_t> padded =
+      paddedShape(input.getShape(), overSpatial(layout, rank, conv->window.low),
+                  overSpatial(layout, rank, conv->window.high),
+                  overSpatial(layout, rank, conv->window.interior()));
   if (failed(checkConvolution(src, *conv, padded)))
     return failure();
   // An empty sum.

@@ -78,7 +78,8 @@ ShardingAttr Propagation::wishBehind(OpOperand &use) {
   auto wishes = wishes_.find(owner->getResult(0));
   if (wishes == wishes_.end() || wishes->second.size() != 1 || wishes->second[0].isPartial())
     return nullptr;
-  return getOperandSharding(rule, assignFromResults(owner, rule, wishes->second, {}), mesh_, number);
+  return getOperandSharding(rule, assignFromResults(owner, rule, wishes->second, {}), mesh_,
+                            number);
 }
 
 /// How every use of `value` wants its dimensions to be split, or null. Uses that take the

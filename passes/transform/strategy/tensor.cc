@@ -217,8 +217,8 @@ private:
   }
 
   /// Whether a product with other weights than those of argument `weights` sums over dimension
-  /// `dim` of `value`, and no other reduction does, such as that of a layer norm. A norm for clipping
-  /// does no harm: its sum over ranks is one number.
+  /// `dim` of `value`, and no other reduction does, such as that of a layer norm. A norm for
+  /// clipping does no harm: its sum over ranks is one number.
   bool meetsWeights(Value value, int64_t dim, unsigned weights) {
     SmallVector<std::pair<Value, int64_t>> open = {{value, dim}};
     llvm::DenseSet<Value> seen;

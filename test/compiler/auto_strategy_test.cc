@@ -1,0 +1,155 @@
+// The search for a plan: repeated layers are costed as if all of them were.
+
+#include "compiler/auto_strategy.h"
+#include "compiler/layer_folding.h"
+#include "passes/passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+namespace coll::run {
+namespace {
+
+std::string product(const std::string &result, const std::string &left, const std::string &right,
+                    const char *maps) {
+  return "    " + result + " = linalg.generic {indexing_maps = [" + maps +
+         "], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}\n"
+         "      ins(" +
+         left + ", " + right +
+         " : tensor<64x64xf32>, tensor<64x64xf32>) "
+         "outs(%zero : tensor<64x64xf32>) {\n"
+         "    ^bb0(%l: f32, %r: f32, %o: f32):\n"
+         "      %p = arith.mulf %l, %r : f32\n"
+         "      %s = arith.addf %o, %p : f32\n"
+         "      linalg.yield %s : f32\n"
+         "    } -> tensor<64x64xf32>\n";
+}
+
+// A network of `layers` products and tanh, its gradients and an update with momentum.
+std::string makeStep(int layers) {
+  std::string arguments, results, types, text;
+  const std::string tensor = "tensor<64x64xf32>";
+  for (const char *kind : {"w", "m"})
+    for (int i = 0; i < layers; ++i)
+      arguments += "%" + std::string(kind) + std::to_string(i) + ": " + tensor +
+                   " {coll.role = \"state\", coll.name = \"" + kind + "/layer_" +
+                   std::to_string(i) + "\"}, ";
+  const char *forward = "affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, "
+                        "affine_map<(i, j, k) -> (i, j)>";
+  const char *toWeights = "affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>, "
+                          "affine_map<(i, j, k) -> (i, j)>";
+  const char *toInput = "affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, "
+                        "affine_map<(i, j, k) -> (i, j)>";
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    text += product("%y" + n, i ? "%h" + std::to_string(i - 1) : "%x", "%w" + n, forward);
+    text += "    %h" + n + " = math.tanh %y" + n + " : " + tensor + "\n";
+  }
+  text += "    %d" + std::to_string(layers) + " = arith.subf %h" + std::to_string(layers - 1) +
+          ", %x : " + tensor + "\n";
+  for (int i = layers - 1; i >= 0; --i) {
+    const std::string n = std::to_string(i);
+    text += "    %q" + n + " = arith.mulf %h" + n + ", %h" + n + " : " + tensor + "\n";
+    text += "    %r" + n + " = arith.subf %one, %q" + n + " : " + tensor + "\n";
+    text += "    %e" + n + " = arith.mulf %d" + std::to_string(i + 1) + ", %r" + n + " : " +
+            tensor + "\n";
+    text += product("%g" + n, i ? "%h" + std::to_string(i - 1) : "%x", "%e" + n, toWeights);
+    text += product("%d" + n, "%e" + n, "%w" + n, toInput);
+  }
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    text += "    %a" + n + " = arith.mulf %m" + n + ", %half : " + tensor + "\n";
+    text += "    %mm" + n + " = arith.addf %a" + n + ", %g" + n + " : " + tensor + "\n";
+    text += "    %u" + n + " = arith.mulf %mm" + n + ", %half : " + tensor + "\n";
+    text += "    %ww" + n + " = arith.subf %w" + n + ", %u" + n + " : " + tensor + "\n";
+  }
+  for (const char *kind : {"%ww", "%mm"})
+    for (int i = 0; i < layers; ++i) {
+      results += (results.empty() ? "" : ", ") + std::string(kind) + std::to_string(i);
+      types += (types.empty() ? "" : ", ") + tensor;
+    }
+  return "func.func @step(" + arguments + "%x: " + tensor +
+         " {coll.role = \"batch\", coll.name = \"x\"}) -> (" + types +
+         ") {\n    %zero = arith.constant dense<0.0> : " + tensor +
+         "\n    %one = arith.constant dense<1.0> : " + tensor +
+         "\n    %half = arith.constant dense<0.5> : " + tensor + "\n" + text + "    return " +
+         results + " : " + types + "\n}\n";
+}
+
+struct Loaded {
+  mlir::MLIRContext context;
+  StepIr step;
+};
+
+void load(Loaded &loaded, int layers) {
+  mlir::DialectRegistry registry;
+  mlir::coll::registerCollDialects(registry);
+  loaded.context.appendDialectRegistry(registry);
+  loaded.step.module = mlir::parseSourceString<mlir::ModuleOp>(makeStep(layers), &loaded.context);
+}
+
+TEST(LayerFolding, FindsRunsByTheLongest) {
+  std::vector<uint64_t> hashes = {7, 8};
+  for (int layer = 0; layer < 6; ++layer)
+    for (uint64_t op : {1, 2, 3, 3, 3, 4, 5, 6, 7, 8})
+      hashes.push_back(op);
+  hashes.push_back(99);
+  const std::vector<RepeatedRun> runs = findRepeatedRuns(hashes, 5);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].period, 10u);
+  EXPECT_EQ(runs[0].first, 0u); // the end of a layer stands before the first
+  EXPECT_EQ(runs[0].count, 6u);
+}
+
+TEST(LayerFolding, ShortStepsHaveArgumentsAndResultsOfTheirLayers) {
+  Loaded loaded;
+  load(loaded, 9);
+  ASSERT_TRUE(loaded.step.module);
+  std::optional<FoldedStep> folded = foldLayers(*loaded.step.module, {});
+  ASSERT_TRUE(folded.has_value());
+  auto countArguments = [](mlir::ModuleOp module) {
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(module)));
+    auto step = module.lookupSymbol<mlir::func::FuncOp>("step");
+    EXPECT_EQ(step.getNumArguments(), step.getNumResults() + 1); // and the batch
+    return step.getNumArguments();
+  };
+  const unsigned shorter = countArguments(*folded->shorter),
+                 longer = countArguments(*folded->longer);
+  EXPECT_EQ(longer - shorter, 4u);
+  EXPECT_EQ(folded->extrapolate(shorter, longer), 19);
+}
+
+TEST(LayerFolding, AFewLayersStay) {
+  Loaded loaded;
+  load(loaded, 4);
+  EXPECT_FALSE(foldLayers(*loaded.step.module, {}).has_value());
+}
+
+TEST(LayerFolding, AShardOfOneLayerKeepsItApart) {
+  Loaded loaded;
+  load(loaded, 8);
+  EXPECT_TRUE(foldLayers(*loaded.step.module, {"w/layer_*: [a, -]"}).has_value());
+  EXPECT_FALSE(foldLayers(*loaded.step.module, {"*/layer_4: [a, -]"}).has_value());
+}
+
+TEST(AutoStrategy, FoldedLayersCostWhatAllOfThemDo) {
+  Loaded loaded;
+  load(loaded, 12);
+  SearchOptions options;
+  options.ranks = 4;
+  auto folded = searchPlan(loaded.step, options);
+  options.foldsLayers = false;
+  auto whole = searchPlan(loaded.step, options);
+  ASSERT_TRUE(folded && whole);
+  const PlanCandidate &a = folded->plans.front(), &b = whole->plans.front();
+  EXPECT_EQ(a.describe(), b.describe());
+  EXPECT_NEAR(a.us, b.us, 1e-3 * b.us);
+  EXPECT_NEAR(double(a.wireBytes), double(b.wireBytes), 1e-3 * double(b.wireBytes));
+  EXPECT_NEAR(double(a.memoryBytes), double(b.memoryBytes), 2e-2 * double(b.memoryBytes));
+}
+
+} // namespace
+} // namespace coll::run
