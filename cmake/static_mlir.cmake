@@ -4,7 +4,7 @@
 
 set(coll_static_own
   CollLaunch CollCompiler CollPasses CollImport CollTransform CollAnalysis CollExport CollJit CollExec CollDialect
-  CollRuntime CollProfilerHost CollProfilerAbi CollPlan CollNet CollKernels CollBase)
+  CollRuntime CollPerfetto CollProfilerHost CollProfilerAbi CollPlan CollNet CollKernels CollBase)
 
 get_filename_component(coll_llvm_lib ${MLIR_DIR}/../.. ABSOLUTE)
 file(GLOB coll_static_mlir ${coll_llvm_lib}/libMLIR*.a ${coll_llvm_lib}/libLLVM*.a)
