@@ -17,6 +17,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "embed" / "python" / "coll"))
 import moe as coll_moe  # noqa: E402
+from moe import library, tensors  # noqa: E402
 
 LIBRARY = sys.argv.pop(1) if len(sys.argv) > 1 else None
 ONE_NODE = "--one-node" in sys.argv and not sys.argv.remove("--one-node")
@@ -47,8 +48,8 @@ class Tensor(coll_moe.View):
         capsule = super().__dlpack__()
         if self.strides:
             self.given = (ctypes.c_int64 * len(self.strides))(*self.strides)
-            managed = coll_moe._capsule.PyCapsule_GetPointer(capsule, b"dltensor")
-            ctypes.cast(managed, ctypes.POINTER(coll_moe._DLManaged)).contents.tensor.strides = self.given
+            managed = tensors._capsule.PyCapsule_GetPointer(capsule, b"dltensor")
+            ctypes.cast(managed, ctypes.POINTER(tensors._DLManaged)).contents.tensor.strides = self.given
         return capsule
 
 
@@ -58,7 +59,7 @@ def row_of(rank, token):
 
 def values_of(view, code):
     """What a view of a buffer has, by DLPack."""
-    taken = coll_moe._Taken(view)
+    taken = tensors.Taken(view)
     count = math.prod(taken.shape)
     size = array.array(code).itemsize
     found = array.array(code)
@@ -378,7 +379,7 @@ class MoeTest(unittest.TestCase):
     def test_an_emulated_library_takes_tensors_of_the_host(self):
         self.open()
         on_host = Tensor("int64", (TOKENS, 2), device_type=1)
-        with mock.patch.object(coll_moe, "_devices", (*coll_moe._devices, coll_moe._HOST)):
+        with mock.patch.object(library, "devices", (*library.devices, tensors.HOST)):
             self.assertEqual(self.buffers[1]._routing(on_host, EXPERTS).topkIdx, on_host.address)
 
     def test_wrong_cards_and_options_are_refused(self):
@@ -394,7 +395,7 @@ class MoeTest(unittest.TestCase):
     def tearDown(self):
         self.buffers = None
         gc.collect()
-        self.assertEqual(coll_moe._exported, {})  # every capsule was ended
+        self.assertEqual(tensors._exported, {})  # every capsule was ended
 
 
 if __name__ == "__main__":

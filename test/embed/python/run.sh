@@ -21,7 +21,7 @@ cmake -S "$source/embed/python" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=R
 cmake --build "$folder/build" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
 package=$folder/package/coll
 mkdir -p "$package"
-cp "$source"/embed/python/coll/*.py "$package"
+cp -r "$source"/embed/python/coll/. "$package"
 cp "$folder"/build/_coll*.so "$folder/build/_coll.pyi" "$package"
 cp "$build/lib/libcoll-moe.so" "$package"
 export PYTHONPATH=$folder/package:$source/test/embed/python JAX_PLATFORMS=cpu

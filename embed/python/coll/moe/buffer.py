@@ -1,243 +1,14 @@
-"""The token exchange of a mixture of experts between GPUs, by way of libcoll-moe.so.
-
-    import coll
-    buffer = coll.MoeBuffer(rank, num_ranks, nvl_bytes=1 << 30, device=rank)
-    buffer.sync(all_gather(buffer.card()))      # cards of all ranks, by any means
-    buffer.dispatch_layout(topk_idx, layout, num_experts, stream=stream)
-    received = buffer.dispatch(x, topk_idx, layout, handle_memory, num_experts, stream=stream)
-    y = experts(torch.from_dlpack(received.x))
-    buffer.combine(y, received, out, stream=stream)
-
-**Tensors** are whatever has `__dlpack__` (those of PyTorch, JAX, CuPy), contiguous, in this GPU's
-memory: what is not as runtime/exchange/moe/moe.h says is an Error that names rank and argument, before anything is sent;
-or, where the others say its shape, an address as an int, which nobody checks; or None. What the
-buffer gives is a `View`, which has `__dlpack__` and points into it. Memory is the caller's: nothing
-is allocated here, and a tensor has to live until its stream is done with it. Element types are names
-as NumPy has them, "bfloat16", "float8_e4m3fn".
-**Streams and events** are integers, as PyTorch's `stream.cuda_stream` and `event.cuda_event` are:
-`stream` is what the call waits for and who waits for it, `previous` and `done` events as in MoeOrder.
-**Failures** are `Error`s with the code of runtime/step/abi/abi.h. Contracts are those of moe.h,
-low_latency.h and buffer.h; the lock of Python is free during calls.
-"""
+"""The token exchange's buffer."""
 
 import ctypes
-import math
-import pathlib
-from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
+from ctypes import byref, c_int32, c_int64, c_void_p
 
-try:
-    from ._coll import Error as _Base
-except ImportError:  # this file alone, beside libcoll-moe.so
-    _Base = RuntimeError
+from . import library
+from .errors import Error
+from .library import must
+from .tensors import DTYPES, GPU, HOST, Taken, View, dtype_code, place
 
-VERSION = 2  # of libcoll-moe.so
 _i32, _i64, _ptr = c_int32, c_int64, c_void_p
-
-# Name: CollDtype, DLPack's code and bits.
-_DTYPES = {
-    "float32": (0, 2, 32), "float64": (1, 2, 64), "float16": (2, 2, 16), "bfloat16": (3, 4, 16),
-    "int8": (4, 0, 8), "int16": (5, 0, 16), "int32": (6, 0, 32), "int64": (7, 0, 64),
-    "uint8": (11, 1, 8), "uint32": (6, 1, 32), "uint64": (7, 1, 64), "bool": (8, 6, 8), "float8_e4m3fn": (9, 10, 8), "float8_e5m2": (10, 12, 8),
-}
-
-
-class Error(_Base):
-    """What the token exchange refused or could not do; `code` is a number of runtime/base/codes.h."""
-
-    def __init__(self, code, message):
-        super().__init__(message)
-        self.code = code
-
-
-def _structure(name, **fields):
-    return type(name, (ctypes.Structure,), {"_fields_": list(fields.items())})
-
-
-# Those of moe_c.h.
-_Shape = _structure("Shape", maxTokens=_i64, hidden=_i64, numTopk=_i32, numExperts=_i32)
-_Options = _structure(
-    "Options", rank=_i32, numRanks=_i32, nvlBytes=_i64, netBytes=_i64, lowLatency=_i32,
-    explicitlyDestroy=_i32, lowLatencyShape=_Shape, device=_i32, nodeSize=_i32, timeoutUs=_i64,
-    netChunkBytes=_i64, transport=c_char_p, secret=c_char_p)
-_Info = _structure(
-    "Info", isAvailable=_i32, isInternodeAvailable=_i32, numNetRanks=_i32, netRank=_i32, nvlRank=_i32,
-    device=_i32, netBytesSent=_i64, commStream=_ptr)
-_Order = _structure("Order", compute=_ptr, previous=_ptr, done=_ptr)
-_Routing = _structure("Routing", topkIdx=_ptr, numTokens=_i64, numTopk=_i32, numExperts=_i32)
-_Layout = _structure(
-    "Layout", tokensPerRank=_ptr, tokensPerNetRank=_ptr, tokensPerExpert=_ptr, isTokenInRank=_ptr)
-_Tokens = _structure(
-    "Tokens", x=_ptr, hidden=_i64, dtype=_i32, reserved=_i32, topkWeights=_ptr, scales=_ptr,
-    numScales=_i64, scaleTokenStride=_i64, scaleStride=_i64)
-_DispatchOptions = _structure(
-    "DispatchOptions", numSms=_i32, expertAlignment=_i32, worstCaseTokens=_i64)
-_Received = _structure(
-    "Received", handle=_ptr, numReceived=_i64, numRows=_i64, numRelayed=_i64, numChannels=_i32,
-    reserved=_i32, x=_ptr, scales=_ptr, topkIdx=_ptr, topkWeights=_ptr, sourceIdx=_ptr, rankPrefix=_ptr,
-    channelPrefix=_ptr, sendHead=_ptr, tokensPerExpert=POINTER(_i32))
-_Combine = _structure(
-    "Combine", x=_ptr, numRows=_i64, hidden=_i64, topkWeights=_ptr, numTopk=_i32, numSms=_i32,
-    bias=_ptr * 2, out=_ptr, outWeights=_ptr)
-_Rows = _structure("Rows", x=_ptr, scales=_ptr, counts=_ptr, ranges=_ptr, sources=_ptr)
-_LowLatencyDispatch = _structure(
-    "LowLatencyDispatch", routing=_Routing, x=_ptr, dtype=_i32, numSms=_i32, expertTokens=_ptr)
-_LowLatencyCombine = _structure(
-    "LowLatencyCombine", routing=_Routing, x=_ptr, topkWeights=_ptr, log=_i32, numSms=_i32, out=_ptr)
-
-# --- DLPack
-
-_DLDevice = _structure("DLDevice", type=_i32, id=_i32)
-_DLType = _structure("DLType", code=c_uint8, bits=c_uint8, lanes=c_uint16)
-_DLTensor = _structure(
-    "DLTensor", data=_ptr, device=_DLDevice, ndim=_i32, dtype=_DLType, shape=POINTER(_i64),
-    strides=POINTER(_i64), offset=c_uint64)
-
-
-class _DLManaged(ctypes.Structure):
-    pass
-
-
-_Deleter = ctypes.CFUNCTYPE(None, POINTER(_DLManaged))
-_DLManaged._fields_ = [("tensor", _DLTensor), ("context", _ptr), ("deleter", _Deleter)]
-
-_capsule = ctypes.pythonapi
-_capsule.PyCapsule_New.restype = ctypes.py_object
-_capsule.PyCapsule_New.argtypes = [_ptr, c_char_p, _ptr]
-_capsule.PyCapsule_IsValid.argtypes = [ctypes.py_object, c_char_p]
-_capsule.PyCapsule_GetPointer.restype = _ptr
-_capsule.PyCapsule_GetPointer.argtypes = [ctypes.py_object, c_char_p]
-_DLTENSOR = b"dltensor"  # has to outlive capsules
-_HOST, _GPU, _MANAGED = 1, 2, 13  # kDLCPU, kDLCUDA, kDLCUDAManaged
-
-_exported = {}  # by address: what a consumer of a capsule still uses
-
-
-@_Deleter
-def _release(managed):
-    _exported.pop(ctypes.addressof(managed.contents), None)
-
-
-# The same functions for a capsule that is on its way out: no reference is to be made of it.
-_ending = ctypes.PyDLL(None)
-_ending.PyCapsule_IsValid.argtypes = [_ptr, c_char_p]
-_ending.PyCapsule_GetPointer.restype = _ptr
-_ending.PyCapsule_GetPointer.argtypes = [_ptr, c_char_p]
-
-
-@ctypes.CFUNCTYPE(None, _ptr)
-def _end_capsule(capsule):
-    if _ending.PyCapsule_IsValid(capsule, _DLTENSOR):  # it was not taken
-        _exported.pop(_ending.PyCapsule_GetPointer(capsule, _DLTENSOR), None)
-
-
-class View:
-    """A contiguous part of a buffer, for `from_dlpack`."""
-
-    def __init__(self, address, dtype, shape, device, owner, device_type=_GPU):
-        self.address, self.dtype, self.shape = address, dtype, tuple(shape)
-        self._device, self._owner = (device_type, device), owner
-
-    def __dlpack_device__(self):
-        return self._device
-
-    def __dlpack__(self, stream=None, **_):
-        _, code, bits = _DTYPES[self.dtype]
-        shape = (c_int64 * len(self.shape))(*self.shape)
-        tensor = _DLTensor(self.address, _DLDevice(*self._device), len(self.shape),
-                           _DLType(code, bits, 1), shape, None, 0)
-        managed = _DLManaged(tensor, None, _release)
-        _exported[ctypes.addressof(managed)] = (managed, shape, self)
-        return _capsule.PyCapsule_New(ctypes.addressof(managed), _DLTENSOR, _end_capsule)
-
-
-class _Taken:
-    """Where a tensor is, and what. Of None and of an address no more is known than that."""
-
-    def __init__(self, tensor):
-        self.address, self.dtype, self.shape, self.strides, self.device = tensor, None, None, None, None
-        if tensor is None or isinstance(tensor, int):
-            return
-        self.device = tuple(int(part) for part in tensor.__dlpack_device__())  # some have enums
-        # The call itself waits for its stream: the producer need not.
-        capsule = tensor.__dlpack__() if self.device[0] == _HOST else tensor.__dlpack__(stream=-1)
-        managed = ctypes.cast(_capsule.PyCapsule_GetPointer(capsule, _DLTENSOR), POINTER(_DLManaged))
-        found = managed.contents.tensor
-        self.address = (found.data or 0) + found.offset
-        self.shape = tuple(found.shape[:found.ndim])
-        packed = tuple(math.prod(self.shape[i + 1:]) for i in range(found.ndim))
-        self.strides = tuple(found.strides[:found.ndim]) if found.strides else packed
-        self.is_contiguous = 0 in self.shape or all(
-            size == 1 or stride == step for size, stride, step in zip(self.shape, self.strides, packed))
-        code, bits, lanes = found.dtype.code, found.dtype.bits, found.dtype.lanes
-        self.dtype = next((name for name, d in _DTYPES.items() if d[1:] == (code, bits) and lanes == 1),
-                          f"of DLPack's type ({code}, {bits}, {lanes})")
-        self.bytes = math.prod(self.shape) * bits * lanes // 8
-
-    def __str__(self):
-        if self.shape is None:
-            return "an address" if self.address else "None"
-        strides = "" if self.is_contiguous else f" with strides {list(self.strides)}"
-        return f"{self.dtype} {list(self.shape)}{strides} {_place(*self.device)}"
-
-
-def _place(kind, number):
-    return {_HOST: "on the host", _GPU: f"on GPU {number}", _MANAGED: f"on GPU {number}"}.get(
-        kind, f"on DLPack's device ({kind}, {number})")
-
-
-def _dtype(what, name):
-    if name not in _DTYPES:
-        raise Error(1, f"moe: `{what}` is {name!r}; it has to be one of {', '.join(_DTYPES)}")
-    return _DTYPES[name][0]
-
-
-# --- the library
-
-_library = None
-_devices = (_GPU, _MANAGED)  # of tensors
-
-
-def load(path=None, emulated=False):
-    """Loads libcoll-moe.so: from `path`, beside this file, or where the linker looks. Once. `emulated`:
-    it plays its GPUs on the host, and takes tensors that are there, too."""
-    global _library, _devices
-    if _library is None:
-        beside = pathlib.Path(__file__).resolve().parent / "libcoll-moe.so"
-        try:
-            found = ctypes.CDLL(str(path or (beside if beside.exists() else "libcoll-moe.so")))
-        except OSError as error:
-            raise Error(2, f"moe: the token exchange needs libcoll-moe.so (target coll-moe): {error}") from None
-        if found.coll_moe_version() != VERSION:
-            raise ImportError(f"libcoll-moe.so has version {found.coll_moe_version()}, not {VERSION}")
-        found.coll_moe_last_error.restype = c_char_p
-        for name in ("card_bytes", "handle_bytes", "low_latency_bytes", "low_latency_host_bytes"):
-            getattr(found, f"coll_moe_{name}").restype = c_int64
-        found.coll_moe_combine_input.restype = _ptr
-        _library = found
-        _devices += (_HOST,) if emulated else ()
-    return _library
-
-
-def _must(code):
-    if code != 0:
-        raise Error(code, _library.coll_moe_last_error().decode(errors="replace"))
-
-
-def handle_bytes(num_tokens, num_ranks, num_sms=0):
-    bytes_ = load().coll_moe_handle_bytes(_i64(num_tokens), _i32(num_ranks), _i32(num_sms))
-    if bytes_ == 0:
-        raise Error(1, f"moe: there is no handle of {num_tokens} tokens, {num_ranks} ranks and numSms {num_sms}")
-    return bytes_
-
-
-def low_latency_bytes(max_tokens, hidden, num_topk, num_experts, num_ranks):
-    shape = _Shape(max_tokens, hidden, num_topk, num_experts)
-    return load().coll_moe_low_latency_bytes(byref(shape), _i32(num_ranks))
-
-
-def low_latency_host_bytes(max_tokens, hidden, num_topk, num_experts, num_ranks, node_size=8):
-    shape = _Shape(max_tokens, hidden, num_topk, num_experts)
-    return load().coll_moe_low_latency_host_bytes(byref(shape), _i32(num_ranks), _i32(node_size))
 
 
 class Received:
@@ -267,7 +38,7 @@ class Received:
         self.tokens_per_expert = [raw.tokensPerExpert[i] for i in range(count)]
 
     def __del__(self):
-        _library.coll_moe_free_handle(_ptr(self._raw.handle))
+        library.loaded.coll_moe_free_handle(_ptr(self._raw.handle))
 
 
 class MoeBuffer:
@@ -295,47 +66,47 @@ class MoeBuffer:
         self._buffer = _ptr()
         self.rank, self.num_ranks, self.device, self.experts_here = rank, num_ranks, device, 0
         self._low_latency = low_latency
-        options = _Options(
+        options = library.Options(
             rank, num_ranks, nvl_bytes, net_bytes, low_latency is not None, explicitly_destroy,
-            _Shape(*(low_latency or ())), device, node_size, timeout_us, net_chunk_bytes,
+            library.Shape(*(low_latency or ())), device, node_size, timeout_us, net_chunk_bytes,
             transport and transport.encode(), secret and secret.encode())
-        _must(load().coll_moe_create(byref(options), byref(self._buffer)))
+        must(library.load().coll_moe_create(byref(options), byref(self._buffer)))
 
     def __del__(self):
-        if _library and self._buffer:
-            _library.coll_moe_free(self._buffer)
+        if library.loaded and self._buffer:
+            library.loaded.coll_moe_free(self._buffer)
 
     # --- life
 
     def card(self):
         """This rank's card, as bytes, which reaches all ranks by any means."""
-        card = ctypes.create_string_buffer(_library.coll_moe_card_bytes())
-        _must(_library.coll_moe_card(self._buffer, card))
+        card = ctypes.create_string_buffer(library.loaded.coll_moe_card_bytes())
+        must(library.loaded.coll_moe_card(self._buffer, card))
         return card.raw
 
     def sync(self, cards):
         """Connects to all ranks; `cards`: theirs, in the order of the ranks. Blocks until all have called it."""
-        if any(len(card) != _library.coll_moe_card_bytes() for card in cards):
+        if any(len(card) != library.loaded.coll_moe_card_bytes() for card in cards):
             raise Error(1, "moe: a card is none, or another version's")
-        _must(_library.coll_moe_sync(self._buffer, b"".join(cards), _i32(len(cards))))
+        must(library.loaded.coll_moe_sync(self._buffer, b"".join(cards), _i32(len(cards))))
 
     def destroy(self):
         """Ends the buffer on all ranks, which all call it."""
-        _must(_library.coll_moe_destroy(self._buffer))
+        must(library.loaded.coll_moe_destroy(self._buffer))
 
     def check(self):
         """Raises what a kernel or a peer has failed with since the last call."""
-        _must(_library.coll_moe_check(self._buffer))
+        must(library.loaded.coll_moe_check(self._buffer))
 
     def abort(self):
         """Ends all waits, of this rank and of its peers, with an error."""
-        _library.coll_moe_abort(self._buffer)
+        library.loaded.coll_moe_abort(self._buffer)
 
     def info(self):
         """A dict: whether it is connected, its places in node and job, bytes sent, its stream."""
-        info = _Info()
-        _must(_library.coll_moe_info(self._buffer, byref(info)))
-        return {name: getattr(info, name) for name, _ in _Info._fields_}
+        info = library.Info()
+        must(library.loaded.coll_moe_info(self._buffer, byref(info)))
+        return {name: getattr(info, name) for name, _ in library.Info._fields_}
 
     @property
     def comm_stream(self):
@@ -344,25 +115,25 @@ class MoeBuffer:
 
     def root_net_rank(self, is_global):
         """0, or with `is_global` the rank's number in its node; -1: no buffer."""
-        return _library.coll_moe_root_net_rank(self._buffer, _i32(is_global))
+        return library.loaded.coll_moe_root_net_rank(self._buffer, _i32(is_global))
 
     def _identity(self, of, size):
         found = ctypes.create_string_buffer(size)
-        _must(of(self._buffer, found))
+        must(of(self._buffer, found))
         return found.raw
 
     def local_ipc_handle(self):
         """A CUipcMemHandle, as bytes."""
-        return self._identity(_library.coll_moe_local_ipc_handle, 64)
+        return self._identity(library.loaded.coll_moe_local_ipc_handle, 64)
 
     def local_net_id(self):
         """By what the other nodes connect to this rank, as bytes."""
-        return self._identity(_library.coll_moe_local_net_id, 128)
+        return self._identity(library.loaded.coll_moe_local_net_id, 128)
 
     def local_buffer(self, dtype, offset=0, use_net=False):
         """A view of this rank's buffer, for rows of its node or of other nodes, from `offset` on."""
-        data, count, code = _ptr(), c_int64(), _i32(_dtype("dtype", dtype))
-        _must(_library.coll_moe_local_buffer(self._buffer, code, _i64(offset), _i32(use_net), byref(data),
+        data, count, code = _ptr(), c_int64(), _i32(dtype_code("dtype", dtype))
+        must(library.loaded.coll_moe_local_buffer(self._buffer, code, _i64(offset), _i32(use_net), byref(data),
                                              byref(count)))
         return View(data.value, dtype, (count.value,), self.device, self)
 
@@ -373,14 +144,14 @@ class MoeBuffer:
 
     def _tensor(self, what, tensor):
         try:
-            return _Taken(tensor)
+            return Taken(tensor)
         except Exception as failure:
             name = f"{type(tensor).__name__} ({failure})"
             raise self._wrong(what, name, "a tensor for DLPack") from failure
 
     def _is_here(self, taken):
         kind, number = taken.device
-        return kind in _devices and (kind == _HOST or number == self.device)
+        return kind in library.devices and (kind == HOST or number == self.device)
 
     def _take(self, what, tensor, dtypes, shape, optional=False, strided=False):
         """`shape`: None where the tensor has the say. Of an address the type and `shape` are taken for
@@ -399,7 +170,7 @@ class MoeBuffer:
         return taken
 
     def _place(self):
-        return _place(_GPU, self.device)
+        return place(GPU, self.device)
 
     def _address(self, what, tensor, dtypes, shape, optional=False):
         return self._take(what, tensor, dtypes, shape, optional).address
@@ -423,17 +194,17 @@ class MoeBuffer:
 
     @staticmethod
     def _order(stream, previous, done):
-        return byref(_Order(stream, previous, done))
+        return byref(library.Order(stream, previous, done))
 
     def _routing(self, topk_idx, num_experts, num_tokens=None):
         taken = self._take("topk_idx", topk_idx, ("int64",), (num_tokens, None))
-        return _Routing(taken.address, *taken.shape, num_experts)
+        return library.Routing(taken.address, *taken.shape, num_experts)
 
     def _layout(self, layout, routing):
         ranks, nodes, experts, is_in_rank = self._parts(
             "layout", layout, ("tokens per rank", "tokens per node", "tokens per expert", "is token in rank"))
         counts = ("int32",)
-        return byref(_Layout(
+        return byref(library.Layout(
             self._address(*ranks, counts, (self.num_ranks,)),
             self._address(*nodes, counts, (self.info()["numNetRanks"],), optional=True),
             self._address(*experts, counts, (routing.numExperts,)),
@@ -443,7 +214,7 @@ class MoeBuffer:
         """Counts who gets what: `layout` is tokens per rank, per node or None, per expert, and whether each
         token goes to each rank; tensors that it fills in."""
         routing = self._routing(topk_idx, num_experts)
-        _must(_library.coll_moe_dispatch_layout(
+        must(library.loaded.coll_moe_dispatch_layout(
             self._buffer, byref(routing), self._layout(layout, routing),
             self._order(stream, previous, done)))
 
@@ -451,7 +222,7 @@ class MoeBuffer:
         rows = self._take("x", x, ("bfloat16", "float8_e4m3fn", "float8_e5m2"), (num_tokens, None))
         factors = self._take("scales", scales, ("float32",), (rows.shape[0], None), optional=True, strided=True)
         count, strides = (factors.shape[1], factors.strides) if factors.shape else (0, (0, 0))
-        return rows, count, _Tokens(rows.address, rows.shape[1], _DTYPES[rows.dtype][0], 0, weights,
+        return rows, count, library.Tokens(rows.address, rows.shape[1], DTYPES[rows.dtype][0], 0, weights,
                                     factors.address, count, *strides)
 
     def dispatch(self, x, topk_idx, layout, handle_memory, num_experts, topk_weights=None, scales=None,
@@ -465,12 +236,12 @@ class MoeBuffer:
         weights = self._address("topk_weights", topk_weights, ("float32",), shape, optional=True)
         rows, num_scales, tokens = self._tokens(x, routing.numTokens, scales, weights)
         memory = self._memory("handle_memory", handle_memory,
-                              handle_bytes(routing.numTokens, self.num_ranks, num_sms))
-        raw = _Received()
+                              library.handle_bytes(routing.numTokens, self.num_ranks, num_sms))
+        raw = library.Received()
         self.experts_here = num_experts // self.num_ranks
-        _must(_library.coll_moe_dispatch(
+        must(library.loaded.coll_moe_dispatch(
             self._buffer, byref(tokens), byref(routing), self._layout(layout, routing),
-            byref(_DispatchOptions(num_sms, expert_alignment, worst_case_tokens)), memory,
+            byref(library.DispatchOptions(num_sms, expert_alignment, worst_case_tokens)), memory,
             self._order(stream, previous, done), byref(raw)))
         return Received(self, raw, *rows.shape, rows.dtype, routing.numTopk, num_scales)
 
@@ -483,15 +254,15 @@ class MoeBuffer:
         """Sends other rows the ways of an earlier dispatch, without counting anew."""
         handle = self._handle(received)
         rows, num_scales, tokens = self._tokens(x, received.num_tokens, scales)
-        raw = _Received()
-        _must(_library.coll_moe_dispatch_again(
+        raw = library.Received()
+        must(library.loaded.coll_moe_dispatch_again(
             self._buffer, byref(tokens), handle, _i32(num_sms), self._order(stream, previous, done),
             byref(raw)))
         return Received(self, raw, *rows.shape, rows.dtype, 0, num_scales)
 
     def combine_input(self, num_rows, hidden):
         """Where experts may write the rows of `combine`, which then copies nothing."""
-        address = _library.coll_moe_combine_input(self._buffer)
+        address = library.loaded.coll_moe_combine_input(self._buffer)
         whole = self.local_buffer("uint8")
         room = whole.address + whole.shape[0] - address if address else 0
         if num_rows < 0 or hidden < 1 or num_rows * hidden * 2 > room:
@@ -511,12 +282,12 @@ class MoeBuffer:
             raise self._wrong("out_weights", self._tensor("out_weights", out_weights), "None without `topk_weights`")
         shape = (received.num_tokens, rows.shape[1])
         biases = self._parts("bias", bias, ("first", "second"))
-        call = _Combine(
+        call = library.Combine(
             rows.address, *rows.shape, weights.address, num_topk, num_sms,
             (_ptr * 2)(*(self._address(*part, b, shape, optional=True) for part in biases)),
             self._address("out", out, b, shape),
             self._address("out_weights", out_weights, f, (shape[0], num_topk), optional=num_topk == 0))
-        _must(_library.coll_moe_combine(self._buffer, byref(call), handle, self._order(stream, previous, done)))
+        must(library.loaded.coll_moe_combine(self._buffer, byref(call), handle, self._order(stream, previous, done)))
 
     # --- the low-latency mode. `rows`: x, scales or None, counts, ranges, sources, as in
     # MoeLowLatencyRows; combine takes no notice of the first three. With `hook` a call only sends, and
@@ -537,9 +308,9 @@ class MoeBuffer:
         places = (self._address(*ranges, ("uint64", "int64"), (experts, self.num_ranks)),
                   self._address(*sources, ("uint32", "int32"), (experts, room)))
         if not dtype:
-            return byref(_Rows(None, None, None, *places))
+            return byref(library.Rows(None, None, None, *places))
         kinds, fp8 = (dtype,) if dtype == "bfloat16" else (dtype, "uint8"), dtype != "bfloat16"
-        return byref(_Rows(
+        return byref(library.Rows(
             self._address(*x, kinds, (experts, room, hidden)),
             self._address(*scales, ("float32",), (experts, room, hidden // 128), optional=not fp8),
             self._address(*counts, ("int32",), (experts,)), *places))
@@ -547,13 +318,13 @@ class MoeBuffer:
     def low_latency_dispatch(self, x, topk_idx, rows, num_experts, dtype="bfloat16", expert_tokens=None,
                              num_sms=0, hook=False, stream=0, previous=None, done=None):
         """Sends tokens to their experts in one launch; `rows` gets them, packed by expert."""
-        code, (experts, _, hidden) = _dtype("dtype", dtype), self._room()
+        code, (experts, _, hidden) = dtype_code("dtype", dtype), self._room()
         routing = self._routing(topk_idx, num_experts)
-        call = _LowLatencyDispatch(
+        call = library.LowLatencyDispatch(
             routing, self._address("x", x, ("bfloat16",), (routing.numTokens, hidden)), code, num_sms,
             self._address("expert_tokens", expert_tokens, ("int32",), (experts,), optional=True))
         later = c_int64()
-        _must(_library.coll_moe_low_latency_dispatch(
+        must(library.loaded.coll_moe_low_latency_dispatch(
             self._buffer, byref(call), self._rows(rows, dtype), self._order(stream, previous, done),
             byref(later) if hook else None))
         return later.value if hook else None
@@ -564,31 +335,31 @@ class MoeBuffer:
         room = self._room()
         routing = self._routing(topk_idx, num_experts)
         shape = (routing.numTokens, routing.numTopk)
-        call = _LowLatencyCombine(
+        call = library.LowLatencyCombine(
             routing, self._address("x", x, ("bfloat16",), room),
             self._address("topk_weights", topk_weights, ("float32",), shape), log, num_sms,
             self._address("out", out, ("bfloat16",), (routing.numTokens, room[2])))
         later = c_int64()
-        _must(_library.coll_moe_low_latency_combine(
+        must(library.loaded.coll_moe_low_latency_combine(
             self._buffer, byref(call), self._rows(rows), self._order(stream, previous, done),
             byref(later) if hook else None))
         return later.value if hook else None
 
     def low_latency_receive(self, hook, stream=0, previous=None, done=None):
         """Receives what a call with `hook` has only sent."""
-        _must(_library.coll_moe_low_latency_receive(self._buffer, _i64(hook),
+        must(library.loaded.coll_moe_low_latency_receive(self._buffer, _i64(hook),
                                                     self._order(stream, previous, done)))
 
     def low_latency_clean(self, max_tokens, hidden, num_topk, num_experts, stream=0, previous=None,
                           done=None):
         """From here on calls have this shape, which fits into the same bytes: of all ranks."""
         shape = (max_tokens, hidden, num_topk, num_experts)
-        _must(_library.coll_moe_low_latency_clean(self._buffer, byref(_Shape(*shape)),
+        must(library.loaded.coll_moe_low_latency_clean(self._buffer, byref(library.Shape(*shape)),
                                                   self._order(stream, previous, done)))
         self._low_latency = shape
 
     def low_latency_combine_input(self):
         """Where experts may write the rows of a low-latency combine."""
         data, count = _ptr(), c_int64()
-        _must(_library.coll_moe_low_latency_combine_input(self._buffer, byref(data), byref(count)))
+        must(library.loaded.coll_moe_low_latency_combine_input(self._buffer, byref(data), byref(count)))
         return View(data.value, "bfloat16", self._room(), self.device, self)
