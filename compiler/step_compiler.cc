@@ -20,7 +20,7 @@ using mlir::coll::CodeKey;
 using mlir::coll::ObjectCode;
 
 // Changes with the content of an entry.
-constexpr llvm::StringLiteral kEntryKind = "coll step 4";
+constexpr llvm::StringLiteral kEntryKind = "coll step 5";
 // The mesh axis of pipeline stages.
 constexpr llvm::StringLiteral kStageAxis = "pp";
 // Longer than any compilation takes; then this process compiles as well.

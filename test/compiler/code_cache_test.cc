@@ -185,6 +185,7 @@ ObjectCode makeCode() {
   ObjectCode code;
   code.kernels.push_back(llvm::MemoryBuffer::getMemBufferCopy("kernels"));
   code.kernels.push_back(llvm::MemoryBuffer::getMemBufferCopy(""));
+  code.constants.push_back({"constant.0", ObjectCode::copyConstant(llvm::StringRef("\0\1\2", 3))});
   code.classes.push_back({llvm::MemoryBuffer::getMemBufferCopy("driver"), "{}", true, ".target",
                           "[]", std::string("\0\1", 2)});
   return code;
@@ -198,6 +199,12 @@ TEST(ObjectCodeTest, ReadsWhatItWrote) {
   ASSERT_TRUE(code);
   ASSERT_EQ(code->kernels.size(), 2u);
   EXPECT_EQ(code->kernels[0]->getBuffer(), "kernels");
+  ASSERT_EQ(code->constants.size(), 1u);
+  EXPECT_EQ(code->constants[0].name, "constant.0");
+  EXPECT_EQ(code->constants[0].bytes->getBuffer(), llvm::StringRef("\0\1\2", 3));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(code->constants[0].bytes->getBufferStart()) %
+                kConstantAlignment,
+            0u);
   EXPECT_EQ(code->kernels[1]->getBuffer(), "");
   ASSERT_EQ(code->classes.size(), 1u);
   EXPECT_EQ(code->classes[0].driver->getBuffer(), "driver");

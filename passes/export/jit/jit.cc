@@ -76,13 +76,24 @@ llvm::Expected<CollEntry> lookup(llvm::orc::LLJIT &jit, llvm::orc::JITDylib &lib
 JitProgram::Data takeData(ObjectCode::Class &cls) {
   JitProgram::Data data{std::move(cls.descriptor), std::move(cls.gpuImage),
                         std::move(cls.gpuKernels), nullptr};
-  if (cls.constants.empty())
-    return data;
-  auto constants = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(cls.constants.size(),
-                                                                     "constants", llvm::Align(64));
-  llvm::copy(cls.constants, constants->getBufferStart());
-  data.constants = std::move(constants);
+  if (!cls.constants.empty())
+    data.constants = ObjectCode::copyConstant(cls.constants);
   return data;
+}
+
+/// Linked code and the constants that it reads where they are.
+struct Linked {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::vector<ObjectCode::Constant> constants;
+};
+
+llvm::Error defineConstants(Linked &linked, llvm::orc::JITDylib &library) {
+  llvm::orc::SymbolMap symbols;
+  for (const ObjectCode::Constant &constant : linked.constants)
+    symbols[linked.jit->mangleAndIntern(constant.name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(constant.bytes->getBufferStart()),
+        llvm::JITSymbolFlags::Exported};
+  return library.define(llvm::orc::absoluteSymbols(std::move(symbols)));
 }
 
 } // namespace
@@ -97,7 +108,9 @@ llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
     return target.takeError();
 
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
-  auto parts = splitForJit(executable, kShardsPerThread * pool.getMaxConcurrency());
+  // A shared object is linked by the system's linker, which wants all of it in objects.
+  auto parts = splitForJit(executable, {kShardsPerThread * pool.getMaxConcurrency(),
+                                        /*takesConstants=*/!options.isShared});
   if (failed(parts))
     return llvm::createStringError("the module holds no rank program; run coll-emit-executable");
   size_t numKernels = parts->kernels.size();
@@ -127,6 +140,11 @@ llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
   ObjectCode code;
   for (size_t i = 0; i < numKernels; ++i)
     code.kernels.push_back(std::move(units[i].object));
+  for (const JitConstant &constant : parts->constants) {
+    llvm::ArrayRef<char> bytes = constant.value.getRawData();
+    code.constants.push_back(
+        {constant.name, ObjectCode::copyConstant({bytes.data(), bytes.size()})});
+  }
   for (auto [i, cls] : llvm::enumerate(parts->classes))
     code.classes.push_back({std::move(units[numKernels + i].object), std::move(cls.descriptor),
                             cls.hasInit, std::move(cls.gpuImage), std::move(cls.gpuKernels),
@@ -140,11 +158,14 @@ llvm::Expected<std::vector<std::unique_ptr<JitProgram>>> mlir::coll::linkObjects
       llvm::orc::LLJITBuilder().setPlatformSetUp(llvm::orc::setUpInactivePlatform).create();
   if (!created)
     return created.takeError();
-  std::shared_ptr<llvm::orc::LLJIT> jit = std::move(*created);
+  auto linked = std::make_shared<Linked>(Linked{std::move(*created), std::move(code.constants)});
+  std::shared_ptr<llvm::orc::LLJIT> jit(linked, linked->jit.get());
   auto kernels = jit->createJITDylib("kernels");
   if (!kernels)
     return kernels.takeError();
   if (auto error = defineHelpers(*jit, *kernels))
+    return error;
+  if (auto error = defineConstants(*linked, *kernels))
     return error;
   for (auto &object : code.kernels)
     if (auto error = jit->addObjectFile(*kernels, std::move(object)))

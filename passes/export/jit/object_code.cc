@@ -1,5 +1,6 @@
 #include "passes/export/jit/object_code.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/EndianStream.h"
 
@@ -46,10 +47,22 @@ private:
 };
 } // namespace
 
+std::unique_ptr<llvm::MemoryBuffer> ObjectCode::copyConstant(llvm::StringRef bytes) {
+  auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "constant",
+                                                                llvm::Align(kConstantAlignment));
+  llvm::copy(bytes, copy->getBufferStart());
+  return copy;
+}
+
 void ObjectCode::write(llvm::raw_ostream &os) const {
   writeNumber(os, kernels.size());
   for (const auto &object : kernels)
     writeText(os, object->getBuffer());
+  writeNumber(os, constants.size());
+  for (const Constant &constant : constants) {
+    writeText(os, constant.name);
+    writeText(os, constant.bytes->getBuffer());
+  }
   writeNumber(os, classes.size());
   for (const Class &cls : classes) {
     writeText(os, cls.driver->getBuffer());
@@ -67,6 +80,10 @@ std::optional<ObjectCode> ObjectCode::read(llvm::StringRef bytes) {
   // The count is not trusted: if it promises too much, data is soon missing.
   for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count)
     code.kernels.push_back(reader.object());
+  for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count) {
+    std::string name = reader.text().str();
+    code.constants.push_back({std::move(name), copyConstant(reader.text())});
+  }
   for (uint64_t count = reader.number(); count > 0 && !reader.isBad(); --count) {
     Class &cls = code.classes.emplace_back();
     cls.driver = reader.object();

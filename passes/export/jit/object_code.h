@@ -13,6 +13,9 @@
 
 namespace mlir::coll {
 
+/// At which constants lie in memory, in bytes.
+inline constexpr unsigned kConstantAlignment = 64;
+
 /// Machine code of every rank class, not linked yet: object files that refer to each other,
 /// and to the C library, by name.
 struct ObjectCode {
@@ -25,7 +28,15 @@ struct ObjectCode {
     std::string constants;  // coll_constants
   };
 
+  /// Bytes that objects read under this name, aligned to kConstantAlignment.
+  struct Constant {
+    std::string name;
+    std::unique_ptr<llvm::MemoryBuffer> bytes;
+  };
+  static std::unique_ptr<llvm::MemoryBuffer> copyConstant(llvm::StringRef bytes);
+
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> kernels; // shared by the classes
+  std::vector<Constant> constants;                          // large ones, shared as well
   std::vector<Class> classes;
 
   /// Writes the code in the form that read() accepts.

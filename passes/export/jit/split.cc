@@ -19,7 +19,7 @@ struct Kernel {
 
 class Splitter {
 public:
-  explicit Splitter(unsigned shards) : shards_(shards) {}
+  explicit Splitter(const SplitOptions &options) : options_(options) {}
 
   void addClass(ModuleOp module, bool isOnlyClass);
   JitUnits finish();
@@ -27,14 +27,55 @@ public:
 private:
   Kernel &addKernel(LLVM::LLVMFuncOp function, bool isOnlyClass);
   void addDriver(ModuleOp module, const llvm::StringMap<std::string> &renamed);
+  std::string nameOf(DenseElementsAttr value);
+  std::string placeGlobal(OpBuilder &builder, LLVM::GlobalOp global, const std::string &prefix,
+                          llvm::StringSet<> &declared);
 
-  unsigned shards_;
+  SplitOptions options_;
   std::vector<Kernel> kernels_;
+  llvm::DenseMap<Attribute, std::string> constantNames_; // by value
   llvm::StringMap<size_t> byText_;
   JitUnits units_;
 };
 
 } // namespace
+
+// Smaller constants are worth what the optimiser learns from their values.
+static constexpr size_t kLargeBytes = 64 << 10;
+
+/// The value of a constant that is large, and lies in memory as code reads it; null otherwise.
+static DenseElementsAttr getLargeConstant(LLVM::GlobalOp global) {
+  auto value = dyn_cast_or_null<DenseElementsAttr>(global.getValueAttr());
+  if (!value || !global.getConstant() || value.isSplat() || !value.getElementType().isIntOrFloat())
+    return nullptr;
+  const size_t bits = value.getElementType().getIntOrFloatBitWidth();
+  const size_t bytes = value.getRawData().size();
+  const bool isPlain = bits % 8 == 0 && bytes == size_t(value.getNumElements()) * (bits / 8);
+  return isPlain && bytes >= kLargeBytes ? value : nullptr;
+}
+
+std::string Splitter::nameOf(DenseElementsAttr value) {
+  auto [it, isNew] =
+      constantNames_.try_emplace(value, ("constant." + llvm::Twine(constantNames_.size())).str());
+  if (isNew)
+    units_.constants.push_back({it->second, value});
+  return it->second;
+}
+
+/// Makes `global` known to another module, and returns its name there.
+std::string Splitter::placeGlobal(OpBuilder &builder, LLVM::GlobalOp global,
+                                  const std::string &prefix, llvm::StringSet<> &declared) {
+  DenseElementsAttr large = options_.takesConstants ? getLargeConstant(global) : nullptr;
+  std::string name = large ? nameOf(large) : prefix + global.getSymName().str();
+  if (!declared.insert(name).second)
+    return name;
+  if (large)
+    LLVM::GlobalOp::create(builder, global.getLoc(), global.getGlobalType(), /*isConstant=*/true,
+                           LLVM::Linkage::External, name, Attribute(), kConstantAlignment);
+  else
+    cast<LLVM::GlobalOp>(builder.clone(*global)).setSymName(name);
+  return name;
+}
 
 static bool isDriver(LLVM::LLVMFuncOp function) {
   return function.getName() == "coll_step" || function.getName() == "coll_init";
@@ -60,6 +101,13 @@ static void renameReferences(LLVM::LLVMFuncOp function,
     if (auto callee = call.getCallee())
       if (auto it = renamed.find(*callee); it != renamed.end())
         call.setCallee(it->second);
+  });
+}
+
+static void renameGlobal(Operation *within, StringRef from, StringRef to) {
+  within->walk([&](LLVM::AddressOfOp address) {
+    if (address.getGlobalName() == from)
+      address.setGlobalName(to);
   });
 }
 
@@ -107,7 +155,7 @@ void Splitter::addDriver(ModuleOp module, const llvm::StringMap<std::string> &re
   cls.driver = ModuleOp::create(module.getLoc(), module.getName());
   Block *body = cls.driver->getBody();
   OpBuilder builder = OpBuilder::atBlockEnd(body);
-  llvm::StringSet<> needed;
+  llvm::StringSet<> needed, declared;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (!isDriver(function))
       continue;
@@ -127,7 +175,8 @@ void Splitter::addDriver(ModuleOp module, const llvm::StringMap<std::string> &re
           *text = StringRef(*text).rtrim('\0').str();
       }
       if (needed.contains(global.getSymName()))
-        builder.clone(op);
+        renameGlobal(*cls.driver, global.getSymName(),
+                     placeGlobal(builder, global, /*prefix=*/"", declared));
     } else if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
                function && !isDriver(function) && needed.contains(function.getName())) {
       auto it = renamed.find(function.getName());
@@ -151,7 +200,7 @@ JitUnits Splitter::finish() {
     order.push_back(&kernel);
   std::stable_sort(order.begin(), order.end(),
                    [](const Kernel *a, const Kernel *b) { return a->size > b->size; });
-  size_t count = std::min<size_t>(shards_, order.size());
+  size_t count = std::min<size_t>(options_.shards, order.size());
   std::vector<int64_t> load(count);
   std::vector<llvm::StringSet<>> declared(count);
   for (const Kernel *kernel : order) {
@@ -169,13 +218,7 @@ JitUnits Splitter::finish() {
     for (auto &entry : getReferences(function)) {
       Operation *symbol = source.lookupSymbol(entry.first());
       if (auto global = dyn_cast_or_null<LLVM::GlobalOp>(symbol)) {
-        std::string name = prefix + entry.first().str();
-        if (declared[shard].insert(name).second)
-          cast<LLVM::GlobalOp>(builder.clone(*symbol)).setSymName(name);
-        clone.walk([&](LLVM::AddressOfOp address) {
-          if (address.getGlobalName() == entry.first())
-            address.setGlobalName(name);
-        });
+        renameGlobal(clone, entry.first(), placeGlobal(builder, global, prefix, declared[shard]));
       } else if (symbol && declared[shard].insert(entry.first()).second) {
         builder.clone(*symbol);
       }
@@ -184,11 +227,11 @@ JitUnits Splitter::finish() {
   return std::move(units_);
 }
 
-FailureOr<JitUnits> mlir::coll::splitForJit(ModuleOp executable, unsigned shards) {
+FailureOr<JitUnits> mlir::coll::splitForJit(ModuleOp executable, const SplitOptions &options) {
   auto classes = llvm::to_vector(executable.getOps<ModuleOp>());
   if (classes.empty())
     return failure();
-  Splitter splitter(shards);
+  Splitter splitter(options);
   for (ModuleOp module : classes)
     splitter.addClass(module, classes.size() == 1);
   return splitter.finish();

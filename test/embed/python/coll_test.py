@@ -1,6 +1,9 @@
 """The Python package with NumPy alone: compiling, running, what the compiler says, refusals."""
 
+import os
 import pathlib
+import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -125,6 +128,48 @@ class CompileTest(unittest.TestCase):
             np.testing.assert_allclose(training.state()[0], expected(self.w, self.x)[0], rtol=1e-5, atol=1e-6)
         with self.assertRaisesRegex(coll.Error, "route needs root"):
             coll.compile(STEP, ranks=2, route="ring")
+
+    def test_steps_for_gpus(self):
+        executable = coll.compile(STEP, ranks=2, device="gpu:sm_90", matmul_precision="tf32")
+        self.assertTrue(executable.is_on_gpu)
+        try:
+            training = executable.start([self.w])
+        except coll.Error as error:
+            self.assertIn("the step was compiled for GPUs", str(error))
+        else:
+            training.step(self.x)
+            np.testing.assert_allclose(training.state()[0], expected(self.w, self.x)[0], rtol=1e-2)
+        with self.assertRaisesRegex(coll.Error, "expected cpu, gpu"):
+            coll.compile(STEP, device="tpu")
+
+    @unittest.skipUnless("COLL_COMPILE" in os.environ, "needs the program coll-compile")
+    def test_steps_that_were_compiled_before(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text, library = pathlib.Path(folder, "step.mlir"), pathlib.Path(folder, "step.so")
+            text.write_text(STEP)
+            subprocess.run([os.environ["COLL_COMPILE"], text, "--ranks=2", "-o", library], check=True)
+            training = coll.load(library).start([self.w])
+            loss, = training.step(self.x)
+            np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
+            with self.assertRaisesRegex(coll.Error, "step.mlir"):
+                coll.load(text)
+
+    def test_large_constants_are_kept_beside_the_code(self):
+        values = np.arange(1, 1 << 16, dtype=np.float32)
+        size = values.size
+        text = f"""
+            func.func @step(%w: tensor<{size}xf32> {{coll.role = "state"}}) -> tensor<{size}xf32> {{
+              %c = arith.constant dense<"0x{values.tobytes().hex().upper()}"> : tensor<{size}xf32>
+              %new = arith.addf %w, %c : tensor<{size}xf32>
+              return %new : tensor<{size}xf32>
+            }}"""
+        with tempfile.TemporaryDirectory() as cache:
+            for ranks, is_cached in ((1, False), (1, True), (2, False)):
+                executable = coll.compile(text, ranks=ranks, cache=cache)
+                self.assertEqual(executable.is_from_cache, is_cached)
+                training = executable.start([np.ones(size, np.float32)])
+                training.step()
+                np.testing.assert_array_equal(training.state()[0], values + 1)
 
     def test_pipelines(self):
         text = (MLP / "step.mlir").read_text()
