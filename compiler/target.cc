@@ -39,13 +39,13 @@ llvm::Expected<std::string> parseDevice(llvm::StringRef text) {
   llvm::StringRef chip = text;
   if (chip.consume_front("gpu:") && chip.starts_with("sm_") && chip.size() > 3)
     return chip.str();
-  return makeError("--device=" + text + ": expected cpu, gpu, or a kind of GPU as gpu:sm_90");
+  return makeError("expected cpu, gpu, or a kind of GPU as gpu:sm_90");
 }
 
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text) {
   if (text == "highest" || text == "tf32" || text == "bf16")
     return text.str();
-  return makeError("--matmul-precision=" + text + ": expected highest, tf32 or bf16");
+  return makeError("expected highest, tf32 or bf16");
 }
 
 int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {

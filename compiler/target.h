@@ -28,10 +28,10 @@ llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text);
 
 int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh);
 
-/// Reads "cpu", "gpu" or "gpu:sm_90"; the result is the GPU, as "sm_90", or empty.
+/// Reads "cpu", "gpu" or "gpu:sm_90"; the result is the GPU, as "sm_90", or empty. Errors as above.
 llvm::Expected<std::string> parseDevice(llvm::StringRef text);
 
-/// Reads "highest", "tf32" or "bf16".
+/// Reads "highest", "tf32" or "bf16". Errors as above.
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
 
 /// For whom a step is compiled: what the user asked for, or one device.

@@ -183,6 +183,9 @@ typedef struct coll_compile_options {
   const char *schedule;              /* of a pipeline, as of coll-run --schedule; null: "1f1b" */
   const char *const *stage_patterns; /* stages of parameters or scopes, "layer_1*: 1" */
   size_t num_stage_patterns;
+  const char *device;           /* "cpu", "gpu", or a kind of GPU, "gpu:sm_90"; null: "cpu" */
+  const char *matmul_precision; /* what products on GPUs may round f32 factors to: "highest",
+                                   "tf32", "bf16" */
 } coll_compile_options;
 
 /* Fills in the defaults; `size` is sizeof(coll_compile_options). */
@@ -222,6 +225,7 @@ typedef struct coll_executable_info {
   size_t num_collectives;
   size_t num_stages;
   size_t num_messages;
+  int32_t is_on_gpu; /* 1: its ranks keep their buffers on GPUs, and share those that are there */
 } coll_executable_info;
 COLL_EXPORT coll_error coll_executable_describe(coll_executable executable,
                                                 coll_executable_info *info);

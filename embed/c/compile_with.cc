@@ -82,6 +82,24 @@ Outcome readStages(const coll_compile_options &options, run::Target &target) {
   return nullptr;
 }
 
+Outcome readDevice(const coll_compile_options &options, run::Target &target) {
+  const std::string device = orElse(options.device, "cpu");
+  llvm::Expected<std::string> gpu = run::parseDevice(device);
+  if (!gpu)
+    return invalid("device \"" + device + "\": " + llvm::toString(gpu.takeError()));
+  target.gpu = std::move(*gpu);
+  if (!options.matmul_precision)
+    return nullptr;
+  if (target.gpu.empty())
+    return invalid("matmul_precision needs a GPU as device: CPUs do not round factors");
+  llvm::Expected<std::string> precision = run::parsePrecision(options.matmul_precision);
+  if (!precision)
+    return invalid("matmul_precision \"" + std::string(options.matmul_precision) +
+                   "\": " + llvm::toString(precision.takeError()));
+  target.precision = std::move(*precision);
+  return nullptr;
+}
+
 Outcome readTarget(const coll_compile_options &options, run::Target &target) {
   if (options.ranks < 0 || options.ranks > run::kMaxRanks)
     return invalid("ranks is " + std::to_string(options.ranks) + ": expected 0 to " +
@@ -110,6 +128,7 @@ Outcome readTarget(const coll_compile_options &options, run::Target &target) {
     return invalid("strategy none is for one rank, not for " + std::to_string(*target.ranks));
   COLL_EMBED_TRY(readRoots(options, target));
   COLL_EMBED_TRY(readStages(options, target));
+  COLL_EMBED_TRY(readDevice(options, target));
   target.verify = !options.skip_proof;
   return nullptr;
 }

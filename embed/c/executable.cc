@@ -74,6 +74,7 @@ coll_executable_info Executable::describe() const {
   info.num_collectives = collectives_.size();
   info.num_stages = stages.size();
   info.num_messages = messages.size();
+  info.is_on_gpu = descriptor().isOnGpu;
   return info;
 }
 

@@ -157,6 +157,7 @@ nb::dict Executable::describe() const {
   dict["num_collectives"] = info.num_collectives;
   dict["num_stages"] = info.num_stages;
   dict["num_messages"] = info.num_messages;
+  dict["is_on_gpu"] = bool(info.is_on_gpu);
   return dict;
 }
 
@@ -261,7 +262,8 @@ public:
                      int32_t microBatches, std::optional<std::string> schedule,
                      const std::vector<std::string> &stagePatterns, bool proof, bool keepStages,
                      bool untrusted, std::optional<std::string> parser, int64_t parserTimeoutUs,
-                     uint64_t parserMemory) const {
+                     uint64_t parserMemory, std::optional<std::string> device,
+                     std::optional<std::string> matmulPrecision) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
     options.name = name.c_str();
@@ -286,6 +288,8 @@ public:
     options.parser = textOrNull(parser);
     options.parser_timeout_us = parserTimeoutUs;
     options.parser_memory = parserMemory;
+    options.device = textOrNull(device);
+    options.matmul_precision = textOrNull(matmulPrecision);
     std::vector<const char *> patterns;
     for (const std::string &shard : shards)
       patterns.push_back(shard.c_str());
@@ -297,6 +301,13 @@ public:
     const size_t bytes = text.size() + !isBytecode; // Python ends its bytes with a zero
     nb::gil_scoped_release release;
     check(coll_compile(get(), data, bytes, &options, executable.slot()));
+    return executable;
+  }
+
+  Executable load(const std::string &path) const {
+    Executable executable;
+    nb::gil_scoped_release release;
+    check(coll_load(get(), path.c_str(), executable.slot()));
     return executable;
   }
 };
@@ -314,7 +325,8 @@ void bind(nb::module_ &module) {
            "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "root"_a.none(), "route"_a.none(),
            "accumulate"_a, "stages"_a, "micro_batches"_a, "schedule"_a.none(), "stage_patterns"_a,
            "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(), "parser_timeout_us"_a,
-           "parser_memory"_a);
+           "parser_memory"_a, "device"_a.none(), "matmul_precision"_a.none())
+      .def("load", &Context::load, "path"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)
       .def("arg", &Executable::arg, "index"_a)

@@ -58,6 +58,29 @@ TEST_F(EmbedTest, DescribesArgumentsResultsAndCollectives) {
   COLL_EXPECT_OK(coll_executable_free(step));
 }
 
+// Compiles on any machine; where there is no GPU the ranks do not start, and say why.
+TEST_F(EmbedTest, StepsForGpusAreCompiledAndNeedOne) {
+  coll_compile_options options = {};
+  COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
+  options.device = "gpu:sm_90";
+  options.ranks = 2;
+  coll_executable step = {0};
+  COLL_EXPECT_OK(coll_compile(context, kStep, strlen(kStep), &options, &step));
+  auto info = sized<coll_executable_info>();
+  COLL_EXPECT_OK(coll_executable_describe(step, &info));
+  EXPECT_EQ(info.is_on_gpu, 1);
+  coll_instance instance = {0};
+  const Said said = take(coll_instance_create(step, nullptr, &instance));
+  if (said.code != COLL_OK) {
+    EXPECT_EQ(said.code, COLL_UNSUPPORTED) << said.message;
+    EXPECT_NE(said.message.find("the step was compiled for GPUs"), std::string::npos)
+        << said.message;
+    EXPECT_EQ(instance.id, 0u);
+  }
+  COLL_EXPECT_OK(coll_instance_free(instance));
+  COLL_EXPECT_OK(coll_executable_free(step));
+}
+
 TEST_F(EmbedTest, KeepsTheIrOfEachStage) {
   coll_compile_options options = {};
   COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));

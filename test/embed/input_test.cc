@@ -120,6 +120,14 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
   refuses([](auto &options) { options.route = "ring"; }, "route needs root");
   refuses([](auto &options) { options.stages = -1; }, "stages is -1");
   refuses([](auto &options) { options.micro_batches = 2; }, "need stages");
+  refuses([](auto &options) { options.device = "tpu"; }, "device \"tpu\": expected cpu, gpu");
+  refuses([](auto &options) { options.matmul_precision = "tf32"; }, "needs a GPU as device");
+  refuses(
+      [](auto &options) {
+        options.device = "gpu";
+        options.matmul_precision = "f16";
+      },
+      "matmul_precision \"f16\": expected highest, tf32 or bf16");
   refuses([](auto &options) { options.route = "scenic"; }, "expected direct or ring");
   refuses([](auto &options) { options.accumulate = -1; }, "accumulate is -1");
   refuses(

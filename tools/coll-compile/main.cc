@@ -59,10 +59,12 @@ llvm::Error readMesh(llvm::StringRef text, coll::run::Target &target) {
   return llvm::Error::success();
 }
 
-llvm::Error take(llvm::Expected<std::string> text, std::string &into) {
-  if (!text)
-    return text.takeError();
-  into = std::move(*text);
+/// `read`: what the option's `value` stands for, or what is wrong with it.
+llvm::Error take(llvm::StringRef name, llvm::StringRef value, llvm::Expected<std::string> read,
+                 std::string &into) {
+  if (!read)
+    return coll::run::makeError(name + "=" + value + ": " + llvm::toString(read.takeError()));
+  into = std::move(*read);
   return llvm::Error::success();
 }
 
@@ -108,9 +110,9 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return llvm::Error::success();
   }
   if (name == "--device")
-    return take(coll::run::parseDevice(value), options.target.gpu);
+    return take(name, value, coll::run::parseDevice(value), options.target.gpu);
   if (name == "--matmul-precision")
-    return take(coll::run::parsePrecision(value), options.target.precision);
+    return take(name, value, coll::run::parsePrecision(value), options.target.precision);
   if (name == "--emit")
     return readWord(name, value, {"ptx", "gpu", "llvm"}, options.emit);
   if (argument == "--no-verify") {

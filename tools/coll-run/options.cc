@@ -338,10 +338,10 @@ llvm::Error readNumbers(Options &options) {
 llvm::Error readDevice(Options &options) {
   llvm::Expected<std::string> gpu = parseDevice(device);
   if (!gpu)
-    return gpu.takeError();
+    return makeError("--device=" + device + ": " + llvm::toString(gpu.takeError()));
   llvm::Expected<std::string> chosen = parsePrecision(precision);
   if (!chosen)
-    return chosen.takeError();
+    return makeError("--matmul-precision=" + precision + ": " + llvm::toString(chosen.takeError()));
   if (precision.getNumOccurrences() && gpu->empty())
     return makeError("--matmul-precision needs --device=gpu: CPUs do not round factors");
   options.gpu = std::move(*gpu);

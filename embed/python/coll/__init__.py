@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from ._coll import Error
 from ._exchange import RemoteTensor, Reshard, TensorOwner, plan_reshard
-from ._executable import Collective, Executable, Training, Value, compile
+from ._executable import Collective, Executable, Training, Value, compile, load
 from ._jit import State, jit
 from ._report import Report
 
 __all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Report", "Reshard", "State",
-           "TensorOwner", "Training", "Value", "compile", "explain", "jit", "memory", "plan_reshard", "verify"]
+           "TensorOwner", "Training", "Value", "compile", "explain", "jit", "load", "memory", "plan_reshard", "verify"]
 __version__ = "0.1.0"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import os
 import time
 from typing import Any, Sequence
 
@@ -195,7 +196,9 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
             strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
             route: str | None = None, accumulate: int = 1, stages: int = 0,
             micro_batches: int = 1, schedule: str | None = None, stage: dict[str, int] | None = None,
-            state_args: int | None = None, name: str = "step", proof: bool = True, keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
+            device: str | None = None, matmul_precision: str | None = None,
+            state_args: int | None = None, name: str = "step", proof: bool = True,
+            keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
             parser: str | None = None, parser_timeout: float | None = None,
             parser_memory: int | None = None) -> Executable:
     """Compiles a step and returns an :class:`Executable`.
@@ -216,6 +219,9 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
       schedule: of the pipeline: "1f1b" (default), "gpipe", "zb-h1", …, or the path of a table.
       stage: which parameters or scopes begin which stage: {"layer_1*": 1, "scope:Block_1": 1}; by
         default stages are cut by cost.
+      device: "cpu" (default), "gpu", or a kind of GPU, "gpu:sm_90"; the GPUs that are there are
+        shared by the ranks. State, batches and results stay arrays of the host.
+      matmul_precision: what products on GPUs may round f32 factors to: "highest" (default), "tf32", "bf16".
       state_args: how many leading arguments are state; by default as their roles or types say.
       proof: False skips the proof that the ranks cannot mismatch or deadlock.
       keep_stages: keeps the IR after each pass in ``stages``.
@@ -233,6 +239,14 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
     data = text.encode() if isinstance(text, str) else bytes(text)
     handle = _context(cache).compile(
         data, name, ranks, -1 if state_args is None else state_args, mesh, strategy, shards, root,
-        route, accumulate, stages, micro_batches, schedule, placed, proof, keep_stages, untrusted, parser, int((parser_timeout or 0) * 1e6),
-        parser_memory or 0)
+        route, accumulate, stages, micro_batches, schedule, placed, proof, keep_stages, untrusted, parser,
+        int((parser_timeout or 0) * 1e6), parser_memory or 0, device, matmul_precision)
     return Executable(handle)
+
+
+def load(path: str | os.PathLike) -> Executable:
+    """A step that ``coll-compile`` wrote, as an :class:`Executable`.
+
+    The file becomes code of this process: load only what you trust as much as a program.
+    """
+    return Executable(_context(None).load(os.fspath(path)))
