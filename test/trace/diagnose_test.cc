@@ -110,6 +110,31 @@ TEST(DiagnoseTest, WithoutProxyEventsRanksAreStillFound) {
   EXPECT_EQ(verdict->rank, 2);
 }
 
+// Two collectives of a rank have one number then; they are told apart, and their proxy ops, too.
+TEST(DiagnoseTest, FunctionsThatAreCountedApartAreNoMismatch) {
+  Simulation simulation;
+  simulation.countsByFunction = true;
+  EXPECT_FALSE(verdictOn(simulation)) << describe(*verdictOn(simulation));
+  rt::Result<trace::Run> run = loadRun(test::simulate(simulation, test::folder()));
+  ASSERT_TRUE(run.ok());
+  const std::vector<Part> &parts = run->communicators.at(7).parts;
+  ASSERT_EQ(parts.size(), 8u * 40);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    ASSERT_EQ(parts[i].seq, i / 8);
+    ASSERT_EQ(parts[i].rank, static_cast<int32_t>(i % 8));
+    ASSERT_EQ(run->functions[parts[i].what], i / 8 % 3 == 2 ? "Broadcast" : "AllReduce");
+    ASSERT_TRUE(parts[i].hasProxies);
+  }
+  for (Fault fault : {Fault::Mismatch, Fault::Network, Fault::Stopped}) {
+    simulation.fault = Injected{fault, 5, 12, 2.0, 1, false};
+    std::optional<Verdict> verdict = verdictOn(simulation);
+    ASSERT_TRUE(verdict) << faultName(fault);
+    EXPECT_EQ(verdict->fault, fault);
+    EXPECT_EQ(verdict->rank, 5);
+    EXPECT_EQ(verdict->seq, 12u);
+  }
+}
+
 TEST(DiagnoseTest, TracesOfOneRankOrNoneNameNobody) {
   Simulation simulation;
   rt::Result<trace::Run> run = loadRun({test::simulate(simulation, test::folder())[0]});

@@ -78,6 +78,34 @@ TEST(MergeTest, DiagnosisOfTheMergedTraceIsThatOfTheParts) {
   EXPECT_EQ(verdict->seq, 9u);
 }
 
+// So many files are read by several threads.
+TEST(MergeTest, ManyFilesComeOutInTheirOrder) {
+  Simulation simulation;
+  simulation.ranks = 65;
+  simulation.collectives = 5;
+  const std::vector<std::string> paths = test::simulate(simulation, test::folder());
+  ASSERT_TRUE(merge(paths, to("many.pftrace")).ok());
+  int32_t last = 0;
+  for (const Slice &slice : read(test::folder() + "/many.pftrace").slices)
+    if (slice.level == Level::Coll) {
+      EXPECT_GE(slice.number(Key::Rank), last);
+      last = static_cast<int32_t>(slice.number(Key::Rank));
+    }
+  EXPECT_EQ(last, 64);
+}
+
+TEST(MergeTest, BadFileAmongManyIsNamed) {
+  Simulation simulation;
+  simulation.ranks = 65;
+  simulation.collectives = 2;
+  std::vector<std::string> paths = test::simulate(simulation, test::folder());
+  std::ofstream(paths[40], std::ios::binary) << "no trace at all";
+  rt::Result<MergeResult> result = merge(paths, to("bad.pftrace"));
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status().message().find(paths[40]), std::string::npos);
+  EXPECT_FALSE(loadRun(paths).ok());
+}
+
 TEST(MergeTest, RanksAndLevelsChoose) {
   const std::vector<std::string> paths = test::simulate(Simulation(), test::folder());
   MergeOptions options = to("some.pftrace");

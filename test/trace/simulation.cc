@@ -138,6 +138,10 @@ private:
     auto at = [&](double ns) { return kStartNs + rank.clockNs + static_cast<uint64_t>(ns); };
     const uint64_t count = isStruck(Fault::Mismatch, size_t(number), seq) ? 2048 : 1024;
     const int next = (number + 1) % simulation_.ranks;
+    const bool isBroadcast = simulation_.countsByFunction && seq % 3 == 2;
+    const uint64_t told = !simulation_.countsByFunction ? seq
+                          : isBroadcast                 ? seq / 3
+                                                        : seq - seq / 3;
     Writer &writer = *rank.writer;
     writer.slice(rank.compute, Level::Compute, "matmul", at(rank.endNs + 10),
                  at(rank.endNs + turn.computeNs));
@@ -146,7 +150,7 @@ private:
         writer.slice(track, Level::ProxyOp, direction, at(turn.arrivedNs), at(end - 1),
                      {{Key::Rank, number},
                       {Key::Comm, 7u},
-                      {Key::Seq, seq},
+                      {Key::Seq, told},
                       {Key::Peer, peer},
                       {Key::Direction, direction},
                       {Key::TransferNs, static_cast<uint64_t>(turn.transferNs)},
@@ -158,11 +162,11 @@ private:
     }
     // The GPU's clock has an origin of its own.
     const uint64_t gpuStart = at(turn.arrivedNs) - 777'000'000, gpuEnd = at(end) - 777'000'000;
-    writer.slice(rank.colls, Level::Coll, "AllReduce", at(std::max(turn.calledNs, rank.endNs + 5)),
-                 at(end),
+    writer.slice(rank.colls, Level::Coll, isBroadcast ? "Broadcast" : "AllReduce",
+                 at(std::max(turn.calledNs, rank.endNs + 5)), at(end),
                  {{Key::Rank, number},
                   {Key::Comm, 7u},
-                  {Key::Seq, seq},
+                  {Key::Seq, told},
                   {Key::Count, count},
                   {Key::Datatype, "ncclFloat32"},
                   {Key::Location, "train.py:42"},

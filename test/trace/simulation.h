@@ -28,6 +28,8 @@ struct Simulation {
   uint64_t collectives = 40;
   bool runsAhead = false; // hosts, of their GPUs
   bool hasProxies = true;
+  // As stock NCCL does: every third collective is a Broadcast, and functions are counted apart.
+  bool countsByFunction = false;
   double noise = 0.03; // of every time, as a share of it
   uint64_t seed = 1;
   std::optional<Injected> fault;

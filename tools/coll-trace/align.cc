@@ -1,5 +1,7 @@
 #include "tools/coll-trace/align.h"
 
+#include "tools/coll-trace/files.h"
+
 #include <algorithm>
 #include <map>
 
@@ -84,9 +86,12 @@ rt::Result<Alignment> findAlignment(const std::vector<std::string> &paths, Align
   alignment.offsetsNs.assign(paths.size(), 0);
   if (align == Align::None)
     return alignment;
+  std::vector<rt::Result<std::optional<int64_t>>> offsets(paths.size(), std::optional<int64_t>());
+  forEachFile(paths.size(), threadsFor(paths.size()),
+              [&](size_t file, size_t) { offsets[file] = realtimeOffset(paths[file]); });
   std::optional<int64_t> first;
   for (size_t file = 0; file < paths.size(); ++file) {
-    rt::Result<std::optional<int64_t>> offset = realtimeOffset(paths[file]);
+    const rt::Result<std::optional<int64_t>> &offset = offsets[file];
     if (!offset.ok())
       return offset.status();
     if (!*offset) {

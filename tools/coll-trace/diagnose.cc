@@ -1,5 +1,8 @@
 #include "tools/coll-trace/diagnose.h"
 
+#include "tools/coll-trace/greatest.h"
+#include "tools/coll-trace/rank_index.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -13,8 +16,9 @@ constexpr uint64_t kLeastNs = 20'000;
 constexpr double kRatio = 3;    // over the median rank's greatest excess
 constexpr double kShare = 0.10; // of the usual time between collectives
 
+// Puts `values` in another order.
 template <typename T>
-T median(std::vector<T> values) {
+T median(std::vector<T> &values) {
   if (values.empty())
     return T();
   auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -45,7 +49,7 @@ struct Excess {
 class Diagnosis {
 public:
   Diagnosis(const Run &run, uint64_t comm, const CommunicatorParts &parts)
-      : run_(run), comm_(comm) {
+      : run_(run), comm_(comm), numParts_(parts.parts.size()) {
     const Part *at = parts.parts.data(), *end = at + parts.parts.size();
     while (at != end) {
       const Part *next = at;
@@ -54,6 +58,7 @@ public:
       collectives_.push_back({at, next});
       at = next;
     }
+    ranks_ = RankIndex(parts.parts);
     period_ = usualPeriod();
   }
 
@@ -68,16 +73,16 @@ public:
 private:
   // Between the ends of collectives, on a rank.
   uint64_t usualPeriod() const {
-    std::vector<uint64_t> periods;
-    std::unordered_map<int32_t, uint64_t> last;
+    std::vector<uint64_t> periods, last(ranks_.size());
+    periods.reserve(numParts_);
     for (const Collective &collective : collectives_)
       for (const Part *part = collective.begin; part != collective.end; ++part) {
-        auto [found, isNew] = last.emplace(part->rank, part->endNs);
-        if (!isNew && part->endNs > found->second)
-          periods.push_back(part->endNs - found->second);
-        found->second = part->endNs;
+        uint64_t &lastNs = last[ranks_.of(part->rank)];
+        if (lastNs && part->endNs > lastNs)
+          periods.push_back(part->endNs - lastNs);
+        lastNs = part->endNs;
       }
-    return median(std::move(periods));
+    return median(periods);
   }
   Verdict verdict(Fault fault, const Part &part) const {
     Verdict result;
@@ -98,19 +103,21 @@ private:
     return least;
   }
   static uint64_t waitedNs(const Collective &collective) {
+    const uint64_t work = workNs(collective);
     uint64_t sum = 0;
     for (const Part *part = collective.begin; part != collective.end; ++part)
-      sum += part->endNs - part->arrivedNs - workNs(collective);
+      sum += part->endNs - part->arrivedNs - work;
     return sum;
   }
 
   void findMismatch(std::vector<Verdict> &verdicts) const {
     for (const Collective &collective : collectives_) {
+      if (std::all_of(collective.begin, collective.end,
+                      [&](const Part &part) { return part.call == collective.begin->call; }))
+        continue;
       std::unordered_map<uint64_t, size_t> counts;
       for (const Part *part = collective.begin; part != collective.end; ++part)
         ++counts[part->call];
-      if (counts.size() < 2)
-        continue;
       auto usual = std::max_element(counts.begin(), counts.end(),
                                     [](auto &a, auto &b) { return a.second < b.second; });
       const Part *other = collective.begin;
@@ -129,23 +136,22 @@ private:
 
   // The last collectives lack a rank that was in all before.
   void findStopped(std::vector<Verdict> &verdicts) const {
-    std::map<int32_t, uint64_t> lastSeq;
+    std::vector<uint64_t> lastSeq(ranks_.size());
     for (const Collective &collective : collectives_)
       for (const Part *part = collective.begin; part != collective.end; ++part)
-        lastSeq[part->rank] = part->seq;
+        lastSeq[ranks_.of(part->rank)] = part->seq;
     const uint64_t last = collectives_.empty() ? 0 : collectives_.back().seq();
-    size_t behind = 0;
-    auto first = lastSeq.end();
-    for (auto at = lastSeq.begin(); at != lastSeq.end(); ++at) {
-      behind += at->second < last;
-      if (at->second < last && (first == lastSeq.end() || at->second < first->second))
-        first = at;
+    size_t behind = 0, first = lastSeq.size();
+    for (size_t i = 0; i < lastSeq.size(); ++i) {
+      behind += lastSeq[i] < last;
+      if (lastSeq[i] < last && (first == lastSeq.size() || lastSeq[i] < lastSeq[first]))
+        first = i;
     }
     // Traces end at different times: one that stops while most others go on is meant.
-    if (first == lastSeq.end() || 2 * behind > lastSeq.size())
+    if (first == lastSeq.size() || 2 * behind > lastSeq.size())
       return;
-    const int32_t rank = first->first;
-    const uint64_t seq = first->second + 1;
+    const int32_t rank = ranks_.rank(first);
+    const uint64_t seq = lastSeq[first] + 1;
     for (const Collective &collective : collectives_)
       if (collective.seq() == seq) {
         Verdict result = verdict(Fault::Stopped, *collective.begin);
@@ -163,32 +169,30 @@ private:
   template <typename KeyOf>
   std::optional<Excess> outstanding(const std::vector<Excess> &excesses, KeyOf keyOf,
                                     uint64_t &times) const {
-    std::unordered_map<uint64_t, int64_t> greatest;
-    for (const Excess &excess : excesses) {
-      auto [found, isNew] = greatest.emplace(keyOf(*excess.part), excess.ns);
-      if (!isNew)
-        found->second = std::max(found->second, excess.ns);
-    }
-    if (greatest.size() < 2)
+    Greatest greatest;
+    for (const Excess &excess : excesses)
+      greatest.add(keyOf(*excess.part), excess.ns);
+    const std::vector<Greatest::Entry> entries = greatest.entries();
+    if (entries.size() < 2)
       return std::nullopt;
-    uint64_t worst = greatest.begin()->first;
-    for (auto [key, ns] : greatest)
-      if (ns > greatest[worst] || (ns == greatest[worst] && key < worst))
-        worst = key;
+    Greatest::Entry worst = entries.front();
+    for (const Greatest::Entry &entry : entries)
+      if (entry.ns > worst.ns || (entry.ns == worst.ns && entry.key < worst.key))
+        worst = entry;
     std::vector<int64_t> others;
-    for (auto [key, ns] : greatest)
-      if (key != worst)
-        others.push_back(std::max<int64_t>(0, ns));
+    for (const Greatest::Entry &entry : entries)
+      if (entry.key != worst.key)
+        others.push_back(std::max<int64_t>(0, entry.ns));
     const double noise = static_cast<double>(median(others));
     const double least = std::max(
         {kRatio * noise, kShare * static_cast<double>(period_), static_cast<double>(kLeastNs)});
-    if (static_cast<double>(greatest[worst]) <= least)
+    if (static_cast<double>(worst.ns) <= least)
       return std::nullopt;
     // From the first collective in which it was as much as the others never are.
     std::optional<Excess> first;
     times = 0;
     for (const Excess &excess : excesses) {
-      if (keyOf(*excess.part) != worst || static_cast<double>(excess.ns) <= least)
+      if (static_cast<double>(excess.ns) <= least || keyOf(*excess.part) != worst.key)
         continue;
       if (!first || excess.collective < first->collective)
         first = excess;
@@ -200,11 +204,13 @@ private:
   void findLate(std::vector<Verdict> &verdicts) const {
     std::vector<Excess> excesses;
     std::vector<int64_t> usual(collectives_.size());
+    std::vector<int64_t> idle;
+    excesses.reserve(numParts_);
     for (size_t i = 0; i < collectives_.size(); ++i) {
-      std::vector<int64_t> idle;
+      idle.clear();
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         idle.push_back(static_cast<int64_t>(part->idleNs));
-      usual[i] = median(std::move(idle));
+      usual[i] = median(idle);
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         if (part->idleNs)
           excesses.push_back({part, i, static_cast<int64_t>(part->idleNs) - usual[i]});
@@ -221,8 +227,7 @@ private:
       called.push_back(part->lateCallNs);
     }
     const Part &part = *first->part;
-    const uint64_t usualCompute = median(std::move(computed)),
-                   usualCall = median(std::move(called));
+    const uint64_t usualCompute = median(computed), usualCall = median(called);
     const uint64_t late = static_cast<uint64_t>(first->ns);
     const uint64_t more = part.computeNs > usualCompute ? part.computeNs - usualCompute : 0;
     const uint64_t later = part.lateCallNs > usualCall ? part.lateCallNs - usualCall : 0;
@@ -271,18 +276,20 @@ private:
   void findLink(std::vector<Verdict> &verdicts) const {
     std::vector<Excess> excesses;
     std::vector<uint64_t> usual(collectives_.size());
+    std::vector<uint64_t> transfers;
+    excesses.reserve(numParts_);
     for (size_t i = 0; i < collectives_.size(); ++i) {
-      std::vector<uint64_t> transfers;
+      transfers.clear();
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         if (part->peer >= 0)
           transfers.push_back(part->transferNs);
-      usual[i] = median(std::move(transfers));
+      usual[i] = median(transfers);
+      const int64_t work = static_cast<int64_t>(workNs(collectives_[i]));
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         if (part->peer >= 0)
-          excesses.push_back(
-              {part, i,
-               std::min(static_cast<int64_t>(workNs(collectives_[i])),
-                        static_cast<int64_t>(part->transferNs) - static_cast<int64_t>(usual[i]))});
+          excesses.push_back({part, i,
+                              std::min(work, static_cast<int64_t>(part->transferNs) -
+                                                 static_cast<int64_t>(usual[i]))});
     }
     uint64_t times = 0;
     auto byLink = [](const Part &part) {
@@ -308,14 +315,15 @@ private:
   void findSlowGpu(std::vector<Verdict> &verdicts) const {
     const std::vector<int64_t> slow = slowBy();
     std::vector<Excess> excesses;
+    std::vector<uint64_t> waits;
     for (size_t i = 0; i < collectives_.size(); ++i) {
-      std::vector<uint64_t> waits;
+      waits.clear();
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part)
         if (part->hasProxies)
           waits.push_back(part->receiveWaitNs);
       if (waits.size() < 3)
         continue;
-      const uint64_t usual = median(std::move(waits));
+      const uint64_t usual = median(waits);
       for (const Part *part = collectives_[i].begin; part != collectives_[i].end; ++part) {
         if (!part->hasProxies)
           continue;
@@ -341,8 +349,10 @@ private:
 
   const Run &run_;
   const uint64_t comm_;
+  size_t numParts_ = 0;
   uint64_t period_ = 0;
   std::vector<Collective> collectives_;
+  RankIndex ranks_;
 };
 
 } // namespace

@@ -2,8 +2,11 @@
 
 #include "runtime/profiler/perfetto/fields.h"
 #include "tools/coll-trace/align.h"
+#include "tools/coll-trace/files.h"
+#include "tools/coll-trace/ordered_output.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <unordered_map>
 
@@ -15,47 +18,16 @@ namespace fields = profiler::perfetto::fields;
 namespace {
 
 constexpr size_t kMostDepth = 256;
-constexpr size_t kOutputBytes = size_t(4) << 20;
 constexpr size_t kRoom = 256; // by which a packet may grow
 constexpr uint64_t kPids = 4096;
-
-// Gathers packets for the sink.
-class Output {
-public:
-  explicit Output(FileSink &sink) : sink_(sink) {}
-  rt::Status add(std::string_view packet) {
-    uint8_t head[16];
-    size_t length = packet.size(), at = 0;
-    head[at++] = fields::trace::kPacket << 3 | 2;
-    for (; length >= 0x80; length >>= 7)
-      head[at++] = static_cast<uint8_t>(length | 0x80);
-    head[at++] = static_cast<uint8_t>(length);
-    pending_.append(reinterpret_cast<const char *>(head), at);
-    pending_.append(packet);
-    return pending_.size() < kOutputBytes ? rt::Status::okay() : flush();
-  }
-  rt::Status flush() {
-    bytes_ += pending_.size();
-    rt::Status status = sink_.write(pending_);
-    pending_.clear();
-    return status;
-  }
-  uint64_t bytes() const { return bytes_; }
-
-private:
-  FileSink &sink_;
-  std::string pending_;
-  uint64_t bytes_ = 0;
-};
 
 // One file on its way into the output.
 class Copy {
 public:
-  // `nextSequence` counts the sequences of all files.
-  Copy(const MergeOptions &options, uint64_t file, int64_t offsetNs, int64_t firstNs,
-       uint32_t &nextSequence)
-      : options_(options), file_(file), nextSequence_(nextSequence), offsetNs_(offsetNs),
-        firstNs_(firstNs) {}
+  // `files`: how many are merged.
+  Copy(const MergeOptions &options, uint64_t file, uint64_t files, int64_t offsetNs,
+       int64_t firstNs)
+      : options_(options), file_(file), files_(files), offsetNs_(offsetNs), firstNs_(firstNs) {}
 
   // The packet as it is to be written; empty: left out.
   std::string_view rewrite(const Item &item) { return rewrite(item.packet, isWanted(item)); }
@@ -75,17 +47,26 @@ public:
     return out.overflowed() || !(wanted || hasState) ? std::string_view() : out.view();
   }
   uint64_t left() const { return left_; }
-  bool isMalformed() const { return isMalformed_; }
+  // What is wrong with the packets so far; null: nothing.
+  const char *fault() const {
+    return isMalformed_        ? "a packet has a field that ends outside of it"
+           : hasManySequences_ ? "more sequences than a merged trace has numbers for"
+                               : nullptr;
+  }
 
 private:
   static uint64_t moved(uint64_t ns, int64_t by) {
     return by < 0 && static_cast<uint64_t>(-by) > ns ? 0 : ns + static_cast<uint64_t>(by);
   }
-  uint32_t sequenceOf(uint64_t number) {
-    auto [found, isNew] = renumbered_.emplace(number, 0);
-    if (isNew)
-      found->second = ++nextSequence_;
-    return found->second;
+  // The n-th sequence of a file gets 1 + file + n * files: no other file has it, whatever they
+  // hold.
+  uint64_t sequenceOf(uint64_t number) {
+    if (lastRenumbered_ && lastSequence_ == number)
+      return lastRenumbered_;
+    auto [found, isNew] = renumbered_.emplace(number, 1 + file_ + renumbered_.size() * files_);
+    hasManySequences_ |= found->second > UINT32_MAX;
+    lastSequence_ = number;
+    return lastRenumbered_ = found->second;
   }
   // Track 0 is the one of no track, and stays.
   uint64_t trackOf(uint64_t uuid) const { return uuid ? uuid ^ (file_ + 1) << 44 : 0; }
@@ -176,31 +157,44 @@ private:
   }
 
   const MergeOptions &options_;
-  const uint64_t file_;
-  uint32_t &nextSequence_;
+  const uint64_t file_, files_;
   const int64_t offsetNs_, firstNs_;
-  std::unordered_map<uint64_t, uint32_t> renumbered_;
+  std::unordered_map<uint64_t, uint64_t> renumbered_;
+  uint64_t lastSequence_ = 0, lastRenumbered_ = 0; // of renumbered_
   std::unordered_map<uint64_t, std::vector<bool>> open_;
   std::string memory_;
   uint64_t left_ = 0;
-  bool isMalformed_ = false;
+  bool isMalformed_ = false, hasManySequences_ = false;
 };
 
 // The time of the first event of all files, for a window that counts from it.
 rt::Result<int64_t> firstTime(const std::vector<std::string> &paths, const Alignment &alignment) {
+  std::vector<FileFacts> facts(paths.size());
+  std::vector<rt::Status> statuses(paths.size());
+  forEachFile(paths.size(), threadsFor(paths.size()), [&](size_t file, size_t) {
+    statuses[file] = readSlices(paths[file], 0, [](const Slice &) {}, facts[file]);
+    facts[file].tracks.clear(); // of all files they would take much memory
+  });
   int64_t first = INT64_MAX;
   for (size_t file = 0; file < paths.size(); ++file) {
-    FileFacts facts;
-    COLL_RETURN_IF_ERROR(readSlices(paths[file], 0, [](const Slice &) {}, facts));
-    if (facts.firstNs != UINT64_MAX)
-      first = std::min(first, static_cast<int64_t>(facts.firstNs) + alignment.offsetsNs[file]);
+    COLL_RETURN_IF_ERROR(statuses[file]);
+    if (facts[file].firstNs != UINT64_MAX)
+      first =
+          std::min(first, static_cast<int64_t>(facts[file].firstNs) + alignment.offsetsNs[file]);
   }
   return first;
 }
 
+// One file's part of the result.
+struct FileResult {
+  rt::Status status;
+  uint64_t packets = 0, left = 0;
+  bool isTruncated = false;
+};
+
 // What has to be understood where something is left out.
-rt::Result<bool> copySome(const std::string &path, Copy &copy, Output &output,
-                          MergeResult &result) {
+rt::Status copySome(const std::string &path, Copy &copy, OrderedOutput::Piece &output,
+                    FileResult &result) {
   rt::Result<Reader> reader = Reader::open(path);
   if (!reader.ok())
     return reader.status();
@@ -209,16 +203,21 @@ rt::Result<bool> copySome(const std::string &path, Copy &copy, Output &output,
     rt::Result<bool> more = reader->next(item);
     if (!more.ok())
       return more.status();
+    result.isTruncated = reader->truncated();
     if (!*more)
-      return reader->truncated();
-    if (std::string_view packet = copy.rewrite(item); !packet.empty()) {
-      COLL_RETURN_IF_ERROR(output.add(packet));
-      ++result.packets;
-    }
+      return output.flush();
+    std::string_view packet = copy.rewrite(item);
+    if (const char *fault = copy.fault())
+      return rt::Status::invalid("\"" + path + "\" has " + fault);
+    if (packet.empty())
+      continue;
+    COLL_RETURN_IF_ERROR(output.add(packet));
+    ++result.packets;
   }
 }
 
-rt::Result<bool> copyAll(const std::string &path, Copy &copy, Output &output, MergeResult &result) {
+rt::Status copyAll(const std::string &path, Copy &copy, OrderedOutput::Piece &output,
+                   FileResult &result) {
   rt::Result<Packets> packets = Packets::open(path);
   if (!packets.ok())
     return packets.status();
@@ -227,27 +226,15 @@ rt::Result<bool> copyAll(const std::string &path, Copy &copy, Output &output, Me
     rt::Result<bool> more = packets->next(packet);
     if (!more.ok())
       return more.status();
+    result.isTruncated = packets->truncated();
     if (!*more)
-      return packets->truncated();
+      return output.flush();
     std::string_view rewritten = copy.rewrite(packet, true);
-    if (copy.isMalformed())
-      return packets->malformed("a packet has a field that ends outside of it");
+    if (const char *fault = copy.fault())
+      return packets->malformed(fault);
     COLL_RETURN_IF_ERROR(output.add(rewritten));
     ++result.packets;
   }
-}
-
-rt::Status copyFile(const std::string &path, const MergeOptions &options, Copy &copy,
-                    Output &output, MergeResult &result) {
-  const bool isAll =
-      options.ranks.empty() && options.levels == kAllLevels && !options.fromNs && !options.toNs;
-  rt::Result<bool> truncated =
-      isAll ? copyAll(path, copy, output, result) : copySome(path, copy, output, result);
-  if (!truncated.ok())
-    return truncated.status();
-  if (*truncated)
-    result.notes.push_back("\"" + path + "\" ends within a packet, as that of a killed run does");
-  return rt::Status::okay();
 }
 
 } // namespace
@@ -264,17 +251,35 @@ rt::Result<MergeResult> merge(const std::vector<std::string> &paths, const Merge
   rt::Result<FileSink> sink = FileSink::create(options.output);
   if (!sink.ok())
     return sink.status();
+  const bool isAll =
+      options.ranks.empty() && options.levels == kAllLevels && !options.fromNs && !options.toNs;
+  OrderedOutput output(*sink);
+  std::vector<FileResult> files(paths.size());
+  std::atomic<bool> hasFailed{false};
+  std::vector<std::string> buffers(threadsFor(paths.size()));
+  forEachFile(paths.size(), buffers.size(), [&](size_t file, size_t thread) {
+    OrderedOutput::Piece piece(output, file, buffers[thread]);
+    if (hasFailed)
+      return;
+    Copy copy(options, file, paths.size(), alignment->offsetsNs[file], *first);
+    FileResult &own = files[file];
+    own.status =
+        isAll ? copyAll(paths[file], copy, piece, own) : copySome(paths[file], copy, piece, own);
+    own.left = copy.left();
+    if (!own.status.ok())
+      hasFailed = true;
+  });
   MergeResult result;
   result.errorNs = alignment->errorNs;
   result.notes = alignment->notes;
-  Output output(*sink);
-  uint32_t sequences = 0;
   for (size_t file = 0; file < paths.size(); ++file) {
-    Copy copy(options, file, alignment->offsetsNs[file], *first, sequences);
-    COLL_RETURN_IF_ERROR(copyFile(paths[file], options, copy, output, result));
-    result.left += copy.left();
+    COLL_RETURN_IF_ERROR(files[file].status);
+    result.packets += files[file].packets;
+    result.left += files[file].left;
+    if (files[file].isTruncated)
+      result.notes.push_back("\"" + paths[file] +
+                             "\" ends within a packet, as that of a killed run does");
   }
-  COLL_RETURN_IF_ERROR(output.flush());
   result.bytes = output.bytes();
   return result;
 }

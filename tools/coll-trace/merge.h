@@ -1,7 +1,8 @@
 // merge.h - one trace of many: packets are copied as they are, but for what must not clash.
 //
 // Sequences and tracks get numbers of their own, times the offset of their file. Fields that are
-// not known here stay. Memory: one packet, and per file its tracks' open slices.
+// not known here stay. Files are read by several threads, and written in their order. Memory, of
+// each thread: at most 32 MiB of packets that wait for their turn, and its file's open slices.
 
 #ifndef COLL_TOOLS_COLL_TRACE_MERGE_H
 #define COLL_TOOLS_COLL_TRACE_MERGE_H

@@ -1,8 +1,11 @@
 #include "tools/coll-trace/run.h"
 
+#include "tools/coll-trace/files.h"
+#include "tools/coll-trace/order_parts.h"
+
 #include <algorithm>
-#include <system_error>
-#include <thread>
+#include <atomic>
+#include <set>
 
 namespace coll::trace {
 
@@ -22,8 +25,6 @@ uint64_t overlap(Span a, Span b) {
 // Kernels of one rank between two collectives that count.
 constexpr size_t kMostKernels = 10'000;
 
-constexpr size_t kFilesPerThread = 16; // fewer are not worth a thread
-
 struct Transfer {
   uint64_t process = 0, comm = 0, startNs = 0;
   uint64_t transferNs = 0, peerWaitNs = 0, gpuWaitNs = 0;
@@ -37,9 +38,24 @@ struct OwnPart {
   Part part;
 };
 
+// What a slice calls, as it was numbered when the first one came.
+struct What {
+  std::string name, function, datatype;
+  int64_t count = 0;
+  uint32_t number = 0; // Part::what
+  uint64_t call = 0;   // Part::call
+  bool hasPlace = false;
+};
+
+uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9e3779b97f4a7c15u; }
+uint64_t hashOf(const std::string &text) { return std::hash<std::string>()(text); }
+
 // The slices of one file.
 struct FileParts {
   std::map<int32_t, std::vector<OwnPart>> parts; // by rank
+  // The topmost track above a track; known until another track is described.
+  std::unordered_map<uint64_t, uint64_t> processes;
+  size_t tracksThen = 0;
   // By process track: compute slices need not name their rank, and transfers neither.
   std::unordered_map<uint64_t, std::vector<Span>> compute;
   std::unordered_map<uint64_t, int32_t> rankOfProcess;
@@ -63,13 +79,24 @@ public:
     return rt::Status::okay();
   }
   Run take() { return std::move(run_); }
+  // Whether a rank has two collectives of one number and of different functions.
+  bool isNumberedByFunction(uint64_t comm) const { return numberedByFunction_.count(comm); }
 
 private:
+  uint64_t process(uint64_t track, const FileFacts &facts) {
+    if (file_.tracksThen != facts.tracks.size())
+      file_.processes.clear();
+    file_.tracksThen = facts.tracks.size();
+    auto [found, isNew] = file_.processes.emplace(track, 0);
+    if (isNew)
+      found->second = processOf(track, facts);
+    return found->second;
+  }
   void take(const Slice &slice, const FileFacts &facts) {
     const int64_t named = slice.number(Key::Rank, -1);
     const int32_t rank = static_cast<int32_t>(std::max<int64_t>(0, named));
     const uint64_t comm = static_cast<uint64_t>(slice.number(Key::Comm, 0));
-    const uint64_t process = processOf(slice.track, facts);
+    const uint64_t process = this->process(slice.track, facts);
     if (named >= 0)
       file_.rankOfProcess[process] = rank;
     if (slice.level == Level::Note && slice.name == "communicator")
@@ -108,62 +135,101 @@ private:
                            static_cast<uint64_t>(slice.number(Key::GpuStartNs));
     if (slice.number(Key::GpuStartNs) && gpuNs <= slice.endNs - slice.startNs)
       part.arrivedNs = slice.endNs - gpuNs;
-    part.what = whatOf(slice);
-    part.call = callOf(slice);
+    const What &what = whatOf(slice);
+    part.what = what.number;
+    part.call = what.call;
     if (int ranks = static_cast<int>(slice.number(Key::Ranks)); ranks > 0)
       run_.communicators[comm].ranks = ranks;
     file_.parts[rank].push_back({comm, part});
   }
-  // The same for the same function, count and type, whatever the slice is called.
-  static uint64_t callOf(const Slice &slice) {
-    const std::string &func = slice.text(Key::Func);
-    return std::hash<std::string>()((func.empty() ? slice.name : func) + '\n' +
-                                    slice.text(Key::Datatype) + '\n' +
-                                    std::to_string(slice.number(Key::Count)));
+  // The texts are compared, and made into one only where they are new.
+  What &whatOf(const Slice &slice) {
+    const std::string &named = slice.text(Key::Func), &datatype = slice.text(Key::Datatype);
+    const std::string &function = named.empty() ? slice.name : named;
+    const int64_t count = slice.number(Key::Count);
+    const uint64_t call =
+        mix(mix(hashOf(function), hashOf(datatype)), static_cast<uint64_t>(count));
+    const uint64_t key = mix(call, hashOf(slice.name));
+    auto [at, end] = whats_.equal_range(key);
+    while (at != end && !(at->second.name == slice.name && at->second.function == function &&
+                          at->second.datatype == datatype && at->second.count == count))
+      ++at;
+    if (at == end) {
+      at = whats_.emplace(key, What{slice.name, function, datatype, count, 0, call, false});
+      at->second.number = numberOf(at->second);
+    }
+    What &what = at->second;
+    const std::string &place = what.hasPlace ? std::string() : slice.text(Key::Location);
+    if (!place.empty()) {
+      what.hasPlace = true;
+      run_.places.emplace(what.number, place);
+    }
+    return what;
   }
-  uint32_t whatOf(const Slice &slice) {
-    std::string what = slice.name + ", " + std::to_string(slice.number(Key::Count)) + " " +
-                       slice.text(Key::Datatype);
-    auto [found, isNew] = whatNumbers_.emplace(what, run_.whats.size());
-    if (isNew)
-      run_.whats.push_back(what);
-    if (const std::string &place = slice.text(Key::Location); !place.empty())
-      run_.places.emplace(found->second, place);
+  uint32_t numberOf(const What &what) {
+    std::string text = what.name + ", " + std::to_string(what.count) + " " + what.datatype;
+    auto [found, isNew] = whatNumbers_.emplace(text, run_.whats.size());
+    if (isNew) {
+      run_.whats.push_back(std::move(text));
+      run_.functions.push_back(what.function);
+    }
     return found->second;
   }
 
   // To the collective that they name, or else to the one of their rank that they lie in.
   void addTransfers() {
-    std::map<std::pair<int32_t, uint64_t>, std::vector<Part *>> bySeq;
-    std::map<int32_t, std::vector<Part *>> byTime;
+    using Parts = std::vector<Part *>;
+    std::map<std::pair<int32_t, uint64_t>, Parts> bySeq;
+    std::map<int32_t, Parts> byTime;
     for (auto &[rank, parts] : file_.parts)
-      for (OwnPart &own : parts) {
+      for (OwnPart &own : parts)
         bySeq[{rank, own.comm}].push_back(&own.part);
-        byTime[rank].push_back(&own.part);
+    for (auto &[key, parts] : bySeq) {
+      sortUnlessSorted(parts, [](const Part *a, const Part *b) {
+        return a->seq != b->seq ? a->seq < b->seq : a->enqueuedNs < b->enqueuedNs;
+      });
+      for (size_t i = 1; i < parts.size(); ++i)
+        if (parts[i]->seq == parts[i - 1]->seq &&
+            functionOf(*parts[i]) != functionOf(*parts[i - 1]))
+          numberedByFunction_.insert(key.second);
+    }
+    if (std::any_of(file_.transfers.begin(), file_.transfers.end(),
+                    [](const Transfer &transfer) { return !transfer.hasComm || transfer.seq < 0; }))
+      for (auto &[rank, parts] : file_.parts) {
+        Parts &own = byTime[rank];
+        for (OwnPart &part : parts)
+          own.push_back(&part.part);
+        sortUnlessSorted(
+            own, [](const Part *a, const Part *b) { return a->enqueuedNs < b->enqueuedNs; });
       }
-    for (auto &[rank, parts] : byTime)
-      std::sort(parts.begin(), parts.end(),
-                [](const Part *a, const Part *b) { return a->enqueuedNs < b->enqueuedNs; });
-    for (auto &[key, parts] : bySeq)
-      std::sort(parts.begin(), parts.end(),
-                [](const Part *a, const Part *b) { return a->seq < b->seq; });
     for (const Transfer &transfer : file_.transfers) {
       auto rank = file_.rankOfProcess.find(transfer.process);
       if (rank == file_.rankOfProcess.end())
         continue;
-      Part *part =
-          transfer.hasComm && transfer.seq >= 0
-              ? findSeq(bySeq[{rank->second, transfer.comm}], static_cast<uint64_t>(transfer.seq))
-              : findTime(byTime[rank->second], transfer.startNs);
+      Part *part = transfer.hasComm && transfer.seq >= 0
+                       ? findSeq(bySeq[{rank->second, transfer.comm}], transfer)
+                       : findTime(byTime[rank->second], transfer.startNs);
       if (part)
         add(*part, transfer);
     }
   }
-  static Part *findSeq(const std::vector<Part *> &parts, uint64_t seq) {
-    auto found =
-        std::lower_bound(parts.begin(), parts.end(), seq,
-                         [](const Part *part, uint64_t value) { return part->seq < value; });
-    return found != parts.end() && (*found)->seq == seq ? *found : nullptr;
+  template <typename Less>
+  static void sortUnlessSorted(std::vector<Part *> &parts, Less less) {
+    if (!std::is_sorted(parts.begin(), parts.end(), less))
+      std::sort(parts.begin(), parts.end(), less);
+  }
+  const std::string &functionOf(const Part &part) const { return run_.functions[part.what]; }
+  // Where several have its number, of different functions: the last one that began before it.
+  static Part *findSeq(const std::vector<Part *> &parts, const Transfer &transfer) {
+    auto isBefore = [](const Part *part, uint64_t seq) { return part->seq < seq; };
+    const uint64_t seq = static_cast<uint64_t>(transfer.seq);
+    auto found = std::lower_bound(parts.begin(), parts.end(), seq, isBefore);
+    if (found == parts.end() || (*found)->seq != seq)
+      return nullptr;
+    while (found + 1 != parts.end() && (*(found + 1))->seq == seq &&
+           (*(found + 1))->enqueuedNs <= transfer.startNs)
+      ++found;
+    return *found;
   }
   static Part *findTime(const std::vector<Part *> &parts, uint64_t ns) {
     auto after =
@@ -195,9 +261,11 @@ private:
 
   // What a rank did between its collectives, in the order of its own time.
   void addRank(int32_t rank, std::vector<OwnPart> &parts) {
-    std::sort(parts.begin(), parts.end(), [](const OwnPart &a, const OwnPart &b) {
+    auto isEarlier = [](const OwnPart &a, const OwnPart &b) {
       return a.part.arrivedNs < b.part.arrivedNs;
-    });
+    };
+    if (!std::is_sorted(parts.begin(), parts.end(), isEarlier))
+      std::sort(parts.begin(), parts.end(), isEarlier);
     std::vector<Span> compute;
     for (const auto &[process, spans] : file_.compute)
       if (auto found = file_.rankOfProcess.find(process);
@@ -228,77 +296,80 @@ private:
 
   Run run_;
   FileParts file_;
+  std::unordered_multimap<uint64_t, What> whats_; // by a hash of their texts
   std::map<std::string, uint32_t> whatNumbers_;
+  std::set<uint64_t> numberedByFunction_; // communicators
 };
 
-// Adds what another thread has loaded; its numbers of whats become those of `to`.
-void append(Run &to, Run &&from) {
-  std::map<std::string, uint32_t> numbers;
-  for (size_t i = 0; i < to.whats.size(); ++i)
-    numbers[to.whats[i]] = static_cast<uint32_t>(i);
-  std::vector<uint32_t> renumbered;
-  for (size_t i = 0; i < from.whats.size(); ++i) {
-    auto [found, isNew] = numbers.emplace(from.whats[i], static_cast<uint32_t>(to.whats.size()));
-    if (isNew)
-      to.whats.push_back(from.whats[i]);
-    renumbered.push_back(found->second);
-    if (auto place = from.places.find(static_cast<uint32_t>(i)); place != from.places.end())
-      to.places.emplace(found->second, place->second);
-  }
-  for (auto &[comm, communicator] : from.communicators) {
-    CommunicatorParts &target = to.communicators[comm];
-    target.ranks = std::max(target.ranks, communicator.ranks);
-    for (Part &part : communicator.parts) {
-      part.what = renumbered[part.what];
-      target.parts.push_back(part);
+// Adds what a thread has loaded; its numbers of whats become those of `to`.
+class Union {
+public:
+  void add(Loader &loader) {
+    Run from = loader.take();
+    std::vector<uint32_t> numbers;
+    for (size_t i = 0; i < from.whats.size(); ++i)
+      numbers.push_back(numberOf(from, static_cast<uint32_t>(i)));
+    for (auto &[comm, communicator] : from.communicators) {
+      CommunicatorParts &target = to_.communicators[comm];
+      target.ranks = std::max(target.ranks, communicator.ranks);
+      for (Part &part : communicator.parts)
+        part.what = numbers[part.what];
+      UnorderedParts &parts = parts_[comm];
+      parts.isNumberedByFunction |= loader.isNumberedByFunction(comm);
+      parts.lists.push_back(std::move(communicator.parts));
     }
-    communicator.parts = {};
+    to_.hasCompute |= from.hasCompute;
+    to_.dropped += from.dropped;
+    to_.truncated.insert(to_.truncated.end(), from.truncated.begin(), from.truncated.end());
   }
-  to.hasCompute |= from.hasCompute;
-  to.dropped += from.dropped;
-  to.truncated.insert(to.truncated.end(), from.truncated.begin(), from.truncated.end());
-}
+  Run take() {
+    std::map<std::string, uint32_t> numbers;
+    std::vector<uint32_t> functions;
+    for (const std::string &function : to_.functions)
+      functions.push_back(numbers.emplace(function, numbers.size()).first->second);
+    for (auto &[comm, parts] : parts_)
+      to_.communicators[comm].parts = orderParts(std::move(parts), functions);
+    std::sort(to_.truncated.begin(), to_.truncated.end());
+    return std::move(to_);
+  }
 
-void sortParts(Run &run) {
-  for (auto &[comm, communicator] : run.communicators)
-    std::sort(communicator.parts.begin(), communicator.parts.end(),
-              [](const Part &a, const Part &b) {
-                return a.seq != b.seq ? a.seq < b.seq : a.rank < b.rank;
-              });
-}
+private:
+  uint32_t numberOf(const Run &from, uint32_t what) {
+    auto [found, isNew] =
+        numbers_.emplace(from.whats[what], static_cast<uint32_t>(to_.whats.size()));
+    if (isNew) {
+      to_.whats.push_back(from.whats[what]);
+      to_.functions.push_back(from.functions[what]);
+    }
+    if (auto place = from.places.find(what); place != from.places.end())
+      to_.places.emplace(found->second, place->second);
+    return found->second;
+  }
+
+  Run to_;
+  std::map<uint64_t, UnorderedParts> parts_;
+  std::map<std::string, uint32_t> numbers_;
+};
 
 } // namespace
 
-// Files are shared out among threads; which one gets which changes nothing in the result.
 rt::Result<Run> loadRun(const std::vector<std::string> &paths) {
-  const size_t most = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 16);
-  const size_t count = std::clamp<size_t>(paths.size() / kFilesPerThread, 1, most);
-  std::vector<Loader> loaders(count);
-  std::vector<rt::Status> statuses(count);
-  auto work = [&](size_t number) {
-    for (size_t i = number; i < paths.size() && statuses[number].ok(); i += count)
-      statuses[number] = loaders[number].load(paths[i]);
-  };
-  std::vector<std::thread> threads;
-  size_t started = 1;
-  try {
-    for (; started < count; ++started)
-      threads.emplace_back(work, started);
-  } catch (const std::system_error &) {
-    // There can be no more threads: this one does their part.
-  }
-  work(0);
-  for (; started < count; ++started)
-    work(started);
-  for (std::thread &thread : threads)
-    thread.join();
+  std::vector<Loader> loaders(threadsFor(paths.size()));
+  std::vector<rt::Status> statuses(paths.size());
+  std::atomic<bool> hasFailed{false};
+  forEachFile(paths.size(), loaders.size(), [&](size_t file, size_t thread) {
+    if (hasFailed)
+      return;
+    statuses[file] = loaders[thread].load(paths[file]);
+    if (!statuses[file].ok())
+      hasFailed = true;
+  });
   for (const rt::Status &status : statuses)
     COLL_RETURN_IF_ERROR(status);
-  Run run;
+  Union all;
   for (Loader &loader : loaders)
-    append(run, loader.take());
-  sortParts(run);
-  return run;
+    all.add(loader);
+  return all.take();
 }
 
 } // namespace coll::trace

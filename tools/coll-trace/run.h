@@ -11,7 +11,7 @@ namespace coll::trace {
 
 // One rank's part in one collective. Times are those of the rank's own clocks.
 struct Part {
-  uint64_t seq = 0;
+  uint64_t seq = 0; // number of the collective in its communicator
   int32_t rank = 0;
   uint32_t what = 0; // number of "AllReduce, 1024 ncclFloat32"
   uint64_t call = 0; // stands for function, count and type, which all ranks have to have alike
@@ -36,6 +36,7 @@ struct CommunicatorParts {
 struct Run {
   std::map<uint64_t, CommunicatorParts> communicators;
   std::vector<std::string> whats;
+  std::vector<std::string> functions;     // of each what
   std::map<uint32_t, std::string> places; // of a what: its line of the program, if the trace has it
   bool hasCompute = false; // compute slices: else nothing is known of hidden communication
   uint64_t dropped = 0;

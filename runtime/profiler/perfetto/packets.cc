@@ -11,7 +11,8 @@ namespace coll::profiler::perfetto {
 
 namespace {
 
-constexpr size_t kChunkBytes = size_t(1) << 20;
+// Read at once: little at first, since often only the front of a file is wanted.
+constexpr size_t kFirstChunkBytes = size_t(64) << 10, kChunkBytes = size_t(256) << 10;
 constexpr size_t kMostBytes = size_t(16) << 20;
 
 // Bytes of a varint at the front of `text`, its value in `value`; 0: not all of it is there,
@@ -100,12 +101,17 @@ rt::Result<bool> Packets::next(std::string_view &packet) {
 // Reads until at least `needed` bytes are unread, or the end.
 rt::Status Packets::fill(size_t needed) {
   size_t kept = unread_.size();
-  if (kept > 0 && unread_.data() != buffer_.data())
-    std::memmove(buffer_.data(), unread_.data(), kept);
-  if (buffer_.size() < std::max(needed, kChunkBytes))
-    buffer_.resize(std::max(needed, kChunkBytes));
+  const size_t wanted = std::max(needed, capacity_ ? kChunkBytes : kFirstChunkBytes);
+  if (capacity_ < wanted) {
+    std::unique_ptr<char[]> larger(new char[wanted]); // not set to zero
+    std::memcpy(larger.get(), unread_.data(), kept);
+    buffer_ = std::move(larger);
+    capacity_ = wanted;
+  } else if (kept > 0 && unread_.data() != buffer_.get()) {
+    std::memmove(buffer_.get(), unread_.data(), kept);
+  }
   while (kept < needed && !atEnd_) {
-    ssize_t got = ::read(fd_.get(), buffer_.data() + kept, buffer_.size() - kept);
+    ssize_t got = ::read(fd_.get(), buffer_.get() + kept, capacity_ - kept);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -113,7 +119,7 @@ rt::Status Packets::fill(size_t needed) {
     atEnd_ = got == 0;
     kept += static_cast<size_t>(got);
   }
-  unread_ = {buffer_.data(), kept};
+  unread_ = {buffer_.get(), kept};
   return rt::Status::okay();
 }
 

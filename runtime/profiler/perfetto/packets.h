@@ -7,9 +7,9 @@
 #include "runtime/base/status.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace coll::profiler::perfetto {
 
@@ -43,7 +43,8 @@ private:
   rt::Fd fd_; // invalid: of memory
   std::string path_;
   Framing framing_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;     // of buffer_
   std::string_view unread_; // in buffer_, or the memory that is left
   uint64_t offset_ = 0, packetOffset_ = 0;
   bool atEnd_ = false, truncated_ = false;

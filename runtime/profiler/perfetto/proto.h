@@ -158,6 +158,10 @@ private:
     return false; // groups and what is no wire type
   }
   bool get(uint64_t &value) {
+    if (at_ != end_ && *at_ < 0x80) { // most are of one byte
+      value = *at_++;
+      return true;
+    }
     value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
       if (at_ == end_)
