@@ -1,5 +1,6 @@
 //===- main.cc - coll-fuzz: random input for everything that reads it -----------===//
 
+#include "compiler/target.h"
 #include "test/fuzz/ir/command.h"
 #include "test/fuzz/programs/command.h"
 #include "test/fuzz/ranks/command.h"
@@ -27,6 +28,15 @@ cl::opt<uint64_t> count("count", cl::init(1000), cl::desc("cases; 0: as many as 
 cl::opt<double> minutes("minutes", cl::init(0), cl::desc("time limit"), cl::cat(category));
 cl::opt<std::string> findings("findings", cl::desc("folder for minimised findings"),
                               cl::cat(category));
+cl::opt<std::string>
+    device("device", cl::init("cpu"),
+           cl::desc("of programs and shardings: what the ranks run on, cpu, gpu or "
+                    "gpu:sm_90"),
+           cl::cat(category));
+cl::opt<uint64_t> together("together", cl::init(1),
+                           cl::desc("of programs and shardings: cases that one process compiles "
+                                    "and runs at the same time"),
+                           cl::cat(category));
 cl::opt<bool> print("print", cl::desc("print the cases, run nothing"), cl::cat(category));
 cl::opt<bool> verbose("verbose", cl::desc("show what the compiler reports"), cl::cat(category));
 
@@ -48,6 +58,19 @@ int main(int argc, char **argv) {
   options.minutes = minutes;
   options.findings = findings;
   options.guard.isVerbose = verbose;
+  coll::fuzz::StepOptions steps;
+  llvm::Expected<std::string> gpu = coll::run::parseDevice(device);
+  if (!gpu || together < 1 || together > 256) {
+    llvm::errs() << "coll-fuzz: error: "
+                 << (gpu ? "--together takes a number from 1 to 256"
+                         : llvm::toString(gpu.takeError()))
+                 << '\n';
+    return 2;
+  }
+  steps.gpu = *gpu;
+  steps.together = int64_t(together);
+  if (!steps.gpu.empty())
+    options.guard.maxBytes = 0; // the driver reserves as much as the machine and its GPUs have
   if (print && mode == "programs") {
     coll::fuzz::printPrograms(options);
     return 0;
@@ -61,9 +84,9 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (mode == "programs")
-    return coll::fuzz::runPrograms(options) == 0 ? 0 : 1;
+    return coll::fuzz::runPrograms(options, steps) == 0 ? 0 : 1;
   if (mode == "shardings")
-    return coll::fuzz::runShardings(options) == 0 ? 0 : 1;
+    return coll::fuzz::runShardings(options, steps) == 0 ? 0 : 1;
   if (mode == "ranks")
     return coll::fuzz::runRanks(options) == 0 ? 0 : 1;
   if (mode == "pipelines")

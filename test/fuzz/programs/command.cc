@@ -6,6 +6,9 @@
 #include "test/fuzz/programs/shrink.h"
 
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/thread.h"
+
+#include <functional>
 
 namespace coll::fuzz {
 namespace {
@@ -45,15 +48,58 @@ uint64_t inputSeed(uint64_t seed, int64_t index) {
 }
 
 using Make = Program (*)(uint64_t seed, int64_t index);
+using RunOn = std::function<Report(Runner &runner, int64_t index)>;
 
-int runSteps(const CampaignOptions &options, Make make, bool countsReshards) {
+// Cases of one process that run at the same time, each with a compiler's context of its own. The
+// reports come in order.
+class Together {
+public:
+  Together(int64_t count, RunOn run) : runners_(size_t(count)), run_(std::move(run)) {}
+
+  Report reportOf(int64_t index) {
+    if (index < first_ || index >= first_ + int64_t(reports_.size()))
+      runFrom(index);
+    return reports_[size_t(index - first_)];
+  }
+
+private:
+  void runFrom(int64_t first) {
+    first_ = first;
+    reports_.assign(runners_.size(), {});
+    std::vector<llvm::thread> threads;
+    for (size_t i = 0; i < runners_.size(); ++i)
+      threads.emplace_back(std::optional<unsigned>(kStackBytes),
+                           [this, i] { reports_[i] = run_(runners_[i], first_ + int64_t(i)); });
+    for (llvm::thread &thread : threads)
+      thread.join();
+  }
+
+  // What compiling needs, as the tools have it.
+  static constexpr unsigned kStackBytes = 256u << 20;
+  std::vector<Runner> runners_;
+  RunOn run_;
+  int64_t first_ = 0;
+  std::vector<Report> reports_;
+};
+
+int runSteps(const CampaignOptions &options, const StepOptions &steps, Make make,
+             bool countsReshards) {
   Runner runner;
   ReshardCounts totals;
-  auto check = [&](const Program &program, int64_t index) {
-    return checkProgram(runner, program, inputSeed(options.seed, index), countsReshards);
+  const DifferentialOptions differential = {countsReshards, steps.gpu};
+  auto checkOn = [&](Runner &own, const Program &program, int64_t index) {
+    return checkProgram(own, program, inputSeed(options.seed, index), differential);
   };
+  auto check = [&](const Program &program, int64_t index) {
+    return checkOn(runner, program, index);
+  };
+  Together together(steps.together, [&](Runner &own, int64_t index) {
+    return checkOn(own, make(options.seed, index), index);
+  });
   CampaignFunctions functions;
-  functions.run = [&](int64_t index) { return check(make(options.seed, index), index); };
+  functions.run = [&](int64_t index) {
+    return steps.together > 1 ? together.reportOf(index) : check(make(options.seed, index), index);
+  };
   functions.onReport = [&](const Report &report) { totals.add(report.text); };
   functions.minimize = [&](int64_t index, const Report &report) {
     std::string wanted = signatureOf(report);
@@ -87,12 +133,12 @@ void printSteps(const CampaignOptions &options, Make make) {
 
 } // namespace
 
-int runPrograms(const CampaignOptions &options) {
-  return runSteps(options, makeProgram, /*countsReshards=*/false);
+int runPrograms(const CampaignOptions &options, const StepOptions &steps) {
+  return runSteps(options, steps, makeProgram, /*countsReshards=*/false);
 }
 
-int runShardings(const CampaignOptions &options) {
-  return runSteps(options, makeSharded, /*countsReshards=*/true);
+int runShardings(const CampaignOptions &options, const StepOptions &steps) {
+  return runSteps(options, steps, makeSharded, /*countsReshards=*/true);
 }
 
 void printPrograms(const CampaignOptions &options) { printSteps(options, makeProgram); }

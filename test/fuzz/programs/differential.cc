@@ -132,8 +132,9 @@ ReshardCounts countReshards(mlir::ModuleOp module) {
 
 class Differential {
 public:
-  Differential(Runner &runner, const Program &program, uint64_t seed, bool countsReshards)
-      : runner_(runner), program_(program), random_(seed), countsReshards_(countsReshards) {}
+  Differential(Runner &runner, const Program &program, uint64_t seed,
+               const DifferentialOptions &options)
+      : runner_(runner), program_(program), random_(seed), options_(options) {}
 
   Report check() {
     std::string text = program_.text();
@@ -143,7 +144,7 @@ public:
     auto copy = run::toSingleDevice(*step);
     if (!copy)
       return refused("one device", copy.takeError());
-    if (countsReshards_)
+    if (options_.countsReshards)
       counts_ = countReshards(step->clone().module.get());
     makeInputs();
     run::CompileOptions alone;
@@ -155,6 +156,7 @@ public:
     run::CompileOptions distributed = alone;
     distributed.ranks = program_.ranks;
     distributed.dataParallel = program_.mesh.empty();
+    distributed.gpu = options_.gpu;
     auto ranks = execute(std::move(*step), distributed, Phase::RunRanks);
     if (!ranks)
       return refused("on ranks", ranks.takeError());
@@ -202,7 +204,7 @@ private:
       if (!difference.empty())
         return {Verdict::Finding, "mismatch: result " + std::to_string(i) + ": " + difference};
     }
-    return {Verdict::Ok, countsReshards_ ? counts_.text() : ""};
+    return {Verdict::Ok, options_.countsReshards ? counts_.text() : ""};
   }
 
   Runner &runner_;
@@ -210,7 +212,7 @@ private:
   Random random_;
   run::Tensors state_, batch_;
   unsigned optLevel_ = 0;
-  bool countsReshards_;
+  const DifferentialOptions &options_;
   ReshardCounts counts_;
 };
 
@@ -230,8 +232,9 @@ void ReshardCounts::add(const std::string &report) {
   farAboveBound += more.farAboveBound;
 }
 
-Report checkProgram(Runner &runner, const Program &program, uint64_t seed, bool countsReshards) {
-  return Differential(runner, program, seed, countsReshards).check();
+Report checkProgram(Runner &runner, const Program &program, uint64_t seed,
+                    const DifferentialOptions &options) {
+  return Differential(runner, program, seed, options).check();
 }
 
 } // namespace coll::fuzz

@@ -9,11 +9,16 @@
 
 namespace coll::fuzz {
 
-// Compiles and runs the program both ways and compares all results: exact ones bit for
-// bit, others within what their facts allow. Inputs come from the seed. Everything but
-// agreement is a finding: the program is valid.
-// With `countsReshards`, the report of a case that agrees holds the counts of its plans.
-Report checkProgram(Runner &runner, const Program &program, uint64_t seed, bool countsReshards);
+struct DifferentialOptions {
+  bool countsReshards = false; // the report of a case that agrees holds the counts of its plans
+  std::string gpu;             // what the ranks run on, as "sm_90"; empty: the processor
+};
+
+// Compiles and runs the program both ways, alone always on the processor, and compares all results:
+// exact ones bit for bit, others within what their facts allow. Inputs come from the seed.
+// Everything but agreement is a finding: the program is valid.
+Report checkProgram(Runner &runner, const Program &program, uint64_t seed,
+                    const DifferentialOptions &options);
 
 // Changes of sharding: how many, and how many send over a tenth more than every plan has to.
 struct ReshardCounts {
