@@ -88,7 +88,8 @@ void addBatch(GemmForm &form, const Loop &loop) {
 }
 
 /// Loops that do not fit into the matrices become batch loops, in which one operand does not move.
-void addBatchLoops(GemmForm &form, const Groups &groups, size_t m, size_t n) {
+/// On a GPU the longest one comes last: one call does all of that, and each other loop repeats it.
+void addBatchLoops(GemmForm &form, const Groups &groups, size_t m, size_t n, bool onGpu) {
   SmallVector<Loop> batch = groups.batch;
   for (auto [i, loop] : llvm::enumerate(groups.m))
     if (i != m)
@@ -97,6 +98,10 @@ void addBatchLoops(GemmForm &form, const Groups &groups, size_t m, size_t n) {
     if (i != n)
       batch.push_back(loop);
   mergeLoops(batch, kC);
+  auto longest =
+      llvm::max_element(batch, [](const Loop &a, const Loop &b) { return a.extent < b.extent; });
+  if (onGpu && longest != batch.end())
+    std::rotate(longest, longest + 1, batch.end());
   for (const Loop &loop : batch)
     addBatch(form, loop);
 }
@@ -156,7 +161,7 @@ std::optional<GemmForm> findGemmForm(const Contraction &contraction, Contraction
         form = findMatrices(n, m, k, kB, kA);
       if (!form)
         continue;
-      addBatchLoops(*form, groups, i, j);
+      addBatchLoops(*form, groups, i, j, costs.onGpu);
       if (!best || costs.product(*form) < costs.product(*best))
         best = form;
     }

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::coll {
@@ -11,6 +12,7 @@ namespace {
 constexpr int64_t kBlockSize = 128;
 // About what a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
+constexpr int64_t kPositionsAhead = 8;
 
 /// The iterations of a loop from 0 in steps of 1; 0 if it is no such loop.
 int64_t getExtent(scf::ForOp loop) {
@@ -159,6 +161,22 @@ void restrictToOwner(LaunchBuilder &launch, const Ownership &ownership, Value ow
   section->moveBefore(branch.thenBlock()->getTerminator());
 }
 
+/// A thread owns few positions, but reads all of them, each after the one before: reads those of
+/// several iterations at once, before the sections, which write nothing that is read for them.
+void readPositionsAhead(LaunchBuilder &launch, const Ownership &ownership) {
+  Operation *branch = launch.mapping.lookup(ownership.section)->getParentOp();
+  auto loop = dyn_cast<scf::ForOp>(branch->getParentOp());
+  // A loop of one iteration is none any more once it is unrolled.
+  if (!loop || getExtent(loop) % kPositionsAhead != 0 || getExtent(loop) <= kPositionsAhead ||
+      failed(loopUnrollByFactor(loop, kPositionsAhead)))
+    return;
+  Operation *first = &*llvm::find_if(*loop.getBody(), llvm::IsaPred<scf::IfOp>);
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(std::next(first->getIterator()), loop.getBody()->end())))
+    if (isMemoryEffectFree(&op) ? !isa<scf::YieldOp>(op) : isa<memref::LoadOp>(op))
+      op.moveBefore(first);
+}
+
 /// Gives each thread its own part of what is allocated inside of the nest: a scratch buffer with
 /// one more dimension. Returns the buffers, outside.
 SmallVector<Value> hoistAllocations(Operation *nest, int64_t threads,
@@ -234,6 +252,8 @@ void emitLoops(func::FuncOp kernel, gpu::GPUModuleOp code, Operation *op) {
     OpBuilder b(inner);
     inner.setUpperBound(arith::AddIOp::create(b, inner.getLoc(), coordinate, inner.getStep()));
   }
+  if (ownership)
+    readPositionsAhead(launch, *ownership);
   launch.finish(threads, blockSize);
 }
 

@@ -10,6 +10,10 @@ namespace mlir::coll {
 static constexpr int64_t kBlockSize = 256;
 // With fewer threads than this a thread has fewer elements.
 static constexpr int64_t kFewThreads = 8192;
+// Threads of a tile, which is a block.
+static constexpr int64_t kTileAcross = 32, kTileAlong = kBlockSize / kTileAcross;
+// Bytes between neighbours from which on each access takes a sector of memory of its own.
+static constexpr int64_t kSectorBytes = 32;
 
 /// The loops with `fast` last.
 static SmallVector<unsigned> withLast(ArrayRef<unsigned> loops, unsigned fast) {
@@ -25,9 +29,27 @@ namespace {
 /// How threads share the elements of a nest without a reduction.
 struct ElementShape {
   unsigned fast = 0, width = 1;
+  /// Of a transpose: a loop along which what is read is contiguous. The threads of a warp are
+  /// neighbours along it, those of a block form a tile with `fast`.
+  std::optional<unsigned> across;
   int64_t threads = 1;
 };
 } // namespace
+
+/// Without a tile each thread of a warp would read from a sector of its own, one element of it.
+static std::optional<unsigned> findLoopAcross(const Nest &nest, const ElementShape &shape) {
+  if (nest.extents[shape.fast] % (kTileAlong * shape.width) != 0)
+    return std::nullopt;
+  for (const NestOperand &operand : nest.operands) {
+    std::optional<int64_t> stride = operand.stride(shape.fast);
+    if (!operand.type || !stride || std::abs(*stride) * operand.elementBytes() < kSectorBytes)
+      continue;
+    for (unsigned loop : nest.parallel)
+      if (loop != shape.fast && operand.stride(loop) == 1 && nest.extents[loop] % kTileAcross == 0)
+        return loop;
+  }
+  return std::nullopt;
+}
 
 static ElementShape chooseElements(const Nest &nest) {
   ElementShape shape;
@@ -39,20 +61,40 @@ static ElementShape chooseElements(const Nest &nest) {
   while (shape.width > 1 && elements / shape.width < kFewThreads)
     shape.width /= 2;
   shape.threads = elements / shape.width;
+  shape.across = findLoopAcross(nest, shape);
   return shape;
+}
+
+/// The position of thread `number` along each loop.
+static SmallVector<Value> locate(LaunchBuilder &launch, const Nest &nest, const ElementShape &shape,
+                                 Value number) {
+  SmallVector<unsigned> order = withLast(nest.parallel, shape.fast);
+  SmallVector<int64_t> sizes = nest.sizes(order, shape.fast, shape.width);
+  if (shape.across) {
+    auto place = llvm::find(order, *shape.across) - order.begin();
+    sizes[place] /= kTileAcross;
+    sizes.back() /= kTileAlong;
+    sizes.append({kTileAlong, kTileAcross});
+  }
+  SmallVector<Value> at(nest.extents.size());
+  SmallVector<Value> coordinates = launch.delinearize(number, sizes);
+  for (auto [loop, coordinate] : llvm::zip_first(order, coordinates))
+    at[loop] = coordinate;
+  if (shape.across) {
+    Value &across = at[*shape.across], &along = at[shape.fast];
+    across = launch.add(launch.mul(across, kTileAcross), coordinates.back());
+    along = launch.add(launch.mul(along, kTileAlong), coordinates[order.size()]);
+  }
+  at[shape.fast] = launch.mul(at[shape.fast], shape.width);
+  return at;
 }
 
 /// The elements of thread `number`.
 static void emitElements(LaunchBuilder &launch, const Nest &nest, const ElementShape &shape,
                          Value number) {
-  SmallVector<Value> at(nest.extents.size());
-  if (!at.empty()) {
-    SmallVector<unsigned> order = withLast(nest.parallel, shape.fast);
-    SmallVector<Value> coordinates =
-        launch.delinearize(number, nest.sizes(order, shape.fast, shape.width));
-    for (auto [loop, coordinate] : llvm::zip_equal(order, coordinates))
-      at[loop] = loop == shape.fast ? launch.mul(coordinate, shape.width) : coordinate;
-  }
+  SmallVector<Value> at;
+  if (!nest.extents.empty())
+    at = locate(launch, nest, shape, number);
   NestEmitter emitter(launch, nest, shape.fast, shape.width);
   NestEmitter::Values values = emitter.emit(at, emitter.loadInputs(at), {});
   for (unsigned k = 0; k < nest.outputs.size(); ++k)

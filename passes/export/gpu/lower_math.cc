@@ -24,6 +24,7 @@ StringRef getFunction(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
       .Case("atan2", "atan2")
       .Case("powf", "pow")
+      .Case("remf", "fmod")
       .Case("fpowi", "powi")
       .Cases({"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf"},
              op->getName().stripDialect())
@@ -86,9 +87,28 @@ SmallVector<Operation *> collectMath(gpu::GPUModuleOp code) {
   return ops;
 }
 
+/// The back end's remainder is near for large quotients, and wrong of infinity.
+void lowerRemainders(gpu::GPUModuleOp code, bool hasLibdevice) {
+  SmallVector<arith::RemFOp> ops;
+  code.walk([&](arith::RemFOp op) { ops.push_back(op); });
+  for (arith::RemFOp op : ops) {
+    if (hasLibdevice && isCallable(op)) {
+      callLibdevice(code, op);
+      continue;
+    }
+    OpBuilder b(op);
+    b.setInsertionPointAfter(op);
+    Value isFinite = math::IsFiniteOp::create(b, op.getLoc(), op.getLhs());
+    Value none = arith::SubFOp::create(b, op.getLoc(), op.getLhs(), op.getLhs());
+    auto result = arith::SelectOp::create(b, op.getLoc(), isFinite, op, none);
+    op.getResult().replaceAllUsesExcept(result, result);
+  }
+}
+
 } // namespace
 
 LogicalResult lowerMath(gpu::GPUModuleOp code, bool hasLibdevice) {
+  lowerRemainders(code, hasLibdevice);
   SmallVector<Operation *> ops = collectMath(code);
   llvm::erase_if(ops, [](Operation *op) {
     auto power = dyn_cast<math::Exp2Op>(op);

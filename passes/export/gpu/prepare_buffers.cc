@@ -123,17 +123,28 @@ LogicalResult fillGlobal(memref::GetGlobalOp op) {
   return success();
 }
 
+/// Whether the two are the same part of one buffer.
+bool isSameView(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto x = a.getDefiningOp<memref::SubViewOp>(), y = b.getDefiningOp<memref::SubViewOp>();
+  return x && y && isSameView(x.getSource(), y.getSource()) &&
+         x.getMixedOffsets() == y.getMixedOffsets() && x.getMixedSizes() == y.getMixedSizes() &&
+         x.getMixedStrides() == y.getMixedStrides();
+}
+
+/// What is computed in its place, as the parts of a concatenation are, needs no copy.
 void replaceCopy(memref::CopyOp op) {
   OpBuilder b(op);
-  if (op.getSource() != op.getTarget())
+  if (!isSameView(op.getSource(), op.getTarget()))
     linalg::makeMemRefCopyOp(b, op.getLoc(), op.getSource(), op.getTarget());
   op.erase();
 }
 
 /// exp(x) = 2^n * 2^f with n = round(x * log2(e)) and |f| <= 1/2, for which GPUs have an
 /// instruction. n comes out of the lowest bits of a large sum, and goes into the exponent of the
-/// result, which would make a number of what is none. Results are not below 2^-126, as those of
-/// the approximation for CPUs.
+/// result. Where that is no exponent of a normal number, the instruction itself gives infinity,
+/// zero and what is no number.
 struct ExpandExp : public OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -146,8 +157,7 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
       return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
     };
     auto bits = [&](Value value) -> Value { return arith::BitcastOp::create(b, i32, value); };
-    Value x = arith::MaximumFOp::create(b, op.getOperand(), number(-87.33f));
-    x = arith::MinimumFOp::create(b, x, number(88.72f));
+    Value x = op.getOperand();
     Value log2e = number(1.44269502f), rest = number(1.92596299e-8f), large = number(12582912.0f);
     Value sum = math::FmaOp::create(b, x, log2e, large);
     Value minusN = arith::SubFOp::create(b, large, sum);
@@ -156,16 +166,32 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
     Value power = bits(math::Exp2Op::create(b, fraction));
     Value exponent = arith::ShLIOp::create(b, bits(sum), arith::ConstantIntOp::create(b, 23, 32));
     Value result = arith::BitcastOp::create(b, f32, arith::AddIOp::create(b, power, exponent));
-    Value isNumber =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, op.getOperand(), op.getOperand());
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, result, op.getOperand());
+    // From -87.33 to 88.72.
+    Value distance = math::AbsFOp::create(b, arith::SubFOp::create(b, x, number(0.695f)));
+    Value isNormal = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, distance, number(88.025f));
+    Value other = math::Exp2Op::create(b, arith::MulFOp::create(b, x, log2e));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNormal, result, other);
     return success();
   }
 };
 
+/// An instruction takes the lowest 32 bits of an amount to shift by, so that a larger one has to be
+/// made smaller before: the shift's result is not used then.
+void limitShifts(func::FuncOp kernel) {
+  kernel.walk([](Operation *op) {
+    if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op) ||
+        !op->getResult(0).getType().isInteger(64))
+      return;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    Value most = arith::ConstantIntOp::create(b, 63, 64);
+    op->setOperand(1, arith::MinUIOp::create(b, op->getOperand(1), most));
+  });
+}
+
 /// As expandKernelArithmetic, but for what GPUs compute themselves.
 LogicalResult expandArithmetic(func::FuncOp kernel) {
   guardDivisions(kernel);
+  limitShifts(kernel);
   computeNarrowInF32(kernel);
   RewritePatternSet patterns(kernel.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {

@@ -230,10 +230,14 @@ struct FuseRowsPass : public impl::FuseRowsPassBase<FuseRowsPass> {
 void eraseUnusedKernels(ModuleOp module) {
   llvm::StringSet<> called;
   module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  // Arguments of kernels say how they are accessed, but for scalars.
+  auto isKernel = [](func::FuncOp function) {
+    return llvm::any_of(llvm::seq(function.getNumArguments()),
+                        [&](unsigned i) { return function.getArgAttr(i, kAccessAttr) != nullptr; });
+  };
   SmallVector<func::FuncOp> unused;
   module.walk([&](func::FuncOp function) {
-    if (function.isPrivate() && !called.contains(function.getName()) &&
-        function.getNumArguments() > 0 && function.getArgAttr(0, kAccessAttr))
+    if (function.isPrivate() && !called.contains(function.getName()) && isKernel(function))
       unused.push_back(function);
   });
   for (func::FuncOp function : unused)
