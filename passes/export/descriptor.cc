@@ -181,6 +181,20 @@ static json::Object describeValue(Type local, DictionaryAttr attrs, StringRef de
   return value;
 }
 
+/// The largest content of the arena, which messages about too little memory name.
+static json::Object describeLargest(exec::FunctionOp step) {
+  exec::ViewOp largest;
+  step.walk([&](exec::ViewOp view) {
+    if (view.getBase() == step.getArena() && (!largest || view.getBytes() > largest.getBytes()))
+      largest = view;
+  });
+  if (!largest)
+    return {};
+  return json::Object{{"bytes", static_cast<int64_t>(largest.getBytes())},
+                      {"loc", getSourceText(largest.getLoc())},
+                      {"name", getSourceName(largest.getLoc())}};
+}
+
 std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                                      bool isOnGpu) const {
   json::Array axes, groups, ops, computations, args, results;
@@ -232,6 +246,7 @@ std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                     {"args", std::move(args)},
                     {"results", std::move(results)},
                     {"arena_bytes", arenaBytes},
+                    {"largest_temporary", describeLargest(step)},
                     {"device", isOnGpu ? "gpu" : "cpu"}};
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(root));

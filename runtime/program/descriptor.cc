@@ -49,12 +49,24 @@ public:
       readStates();
     out_.arenaBytes = in_.integerField(root, "arena_bytes", "descriptor", 0, 0,
                                        std::numeric_limits<int64_t>::max() / 2);
+    readLargest(root);
     if (!in_.ok())
       return Status::invalid("program descriptor: " + in_.error());
     return std::move(out_);
   }
 
 private:
+  void readLargest(const Json &root) {
+    const Json *largest = in_.find(root, "largest_temporary");
+    if (!largest)
+      return; // it is for messages
+    const char *path = "largest_temporary";
+    out_.largestTemporary.bytes =
+        in_.integerField(*largest, "bytes", path, 0, 0, std::numeric_limits<int64_t>::max() / 2);
+    out_.largestTemporary.loc = in_.stringField(*largest, "loc", path);
+    out_.largestTemporary.name = in_.stringField(*largest, "name", path);
+  }
+
   void readMesh(const Json &root) {
     const Json *mesh = in_.find(root, "mesh");
     if (!mesh)

@@ -93,6 +93,13 @@ struct Computation {
   std::string name;
 };
 
+// One content of the memory of temporaries, for messages.
+struct TemporaryInfo {
+  int64_t bytes = 0;
+  std::string loc; // of what makes it
+  std::string name;
+};
+
 // Rank lists of one entry of the group table; they are disjoint.
 using GroupLists = std::vector<std::vector<int>>;
 
@@ -108,7 +115,8 @@ struct Descriptor {
   std::vector<TensorInfo> results;
   std::vector<StateInfo> states; // in the user's order
   int64_t arenaBytes = 0;
-  bool isOnGpu = false; // "device": "gpu": all buffers are GPU memory
+  TemporaryInfo largestTemporary; // of the arena
+  bool isOnGpu = false;           // "device": "gpu": all buffers are GPU memory
 
   static Result<Descriptor> parse(std::string_view json);
 

@@ -47,7 +47,8 @@ void DriverConverter::makeViews() {
       continue;
     }
     int64_t offset = slot.kind == Slot::Kind::Arena ? slot.index : 0;
-    views_.push_back(exec::ViewOp::create(b_, loc_, base, offset, content.bytes));
+    Location loc = content.loc ? Location(content.loc) : loc_;
+    views_.push_back(exec::ViewOp::create(b_, loc, base, offset, content.bytes));
   }
 }
 

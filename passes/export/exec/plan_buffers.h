@@ -73,6 +73,7 @@ struct PlannedContent {
   unsigned slot = 0;
   int64_t bytes = 0;
   bool isSlot = false; // it is the argument, the result or the constant that its slot is
+  LocationAttr loc;    // of what makes it; null: unknown
 };
 
 /// `dst` takes the content of `src`, which is in the same slot or is copied from another.

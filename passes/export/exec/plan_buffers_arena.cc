@@ -138,7 +138,8 @@ void BufferPlanner::assignSlots() {
     return content;
   };
   for (auto [i, content] : llvm::enumerate(contents_))
-    plan_.contents.push_back({slotOfLeader.lookup(find(i)), content.bytes, content.isSlot});
+    plan_.contents.push_back(
+        {slotOfLeader.lookup(find(i)), content.bytes, content.isSlot, content.loc});
   auto record = [&](Value value) {
     auto it = contentOf_.find(root(value));
     if (it != contentOf_.end())

@@ -25,7 +25,8 @@ struct Interval {
 
 /// One tensor content: held by an SSA value and all its views.
 struct Content {
-  Value value; // null for memory without a value: scratch, results, temporaries
+  Value value;      // null for memory without a value: scratch, results, temporaries
+  LocationAttr loc; // of what makes it, if it is known
   int64_t bytes = 0;
   SmallVector<Interval, 2> live;
   unsigned usesExtend = 0; // the interval that uses lengthen
@@ -57,7 +58,8 @@ public:
   FailureOr<BufferPlan> run();
 
 private:
-  // plan_buffers.cc: contents, their lifetimes and their ties.
+  // plan_buffers.cc: contents, their lifetimes and their ties; plan_buffers_visit.cc: those of each
+  // operation.
   void number(Region &region);
   void findPassedThrough(Operation *op);
   void defineArguments();
@@ -70,6 +72,7 @@ private:
   void visitReturn(func::ReturnOp op);
   void visitWait(WaitOp op);
   Value root(Value value) const;
+  static bool isInMemory(Value value) { return livesInMemory(value.getType()); }
   unsigned define(Value value, int64_t bytes, ArrayRef<Interval> live, unsigned usesExtend = 0);
   unsigned defineResult(Value value);
   unsigned contentOf(Value value);
