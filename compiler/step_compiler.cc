@@ -78,13 +78,13 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   CompileOptions options;
   options.isShared = target.isShared;
   options.roots.staleness = target.staleness;
+  options.gpu = target.gpu;
+  options.precision = target.precision;
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
   options.topology = target.topology;
   options.narrowSums = target.narrowSums;
-  options.gpu = target.gpu;
-  options.precision = target.precision;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0 ||
@@ -145,7 +145,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared
-     << " staleness=" << target.staleness;
+     << " staleness=" << target.staleness << " gpu=" << target.gpu
+     << " precision=" << target.precision;
   if (target.isSingleDevice) {
     os << " single-device roundings=" << static_cast<int>(target.roundings) << ','
        << target.roundingSeed;
@@ -154,8 +155,7 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
      << " root=" << target.root << " route=" << target.route << " accumulate=" << target.accumulate
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
-     << " topology=" << target.topology << " memory-limit=" << target.memoryLimit
-     << " gpu=" << target.gpu << " precision=" << target.precision << " mesh=";
+     << " topology=" << target.topology << " memory-limit=" << target.memoryLimit << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)

@@ -54,7 +54,7 @@ struct Target {
   int64_t staleness = 0;        // steps that gradients are applied late
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
-  std::string gpu;                   // as "sm_90"; empty: CPUs. The step of one device is for CPUs.
+  std::string gpu;                   // as "sm_90"; empty: CPUs
   std::string precision = "highest"; // what products on GPUs may round f32 factors to
   // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;

@@ -18,12 +18,15 @@ enum class Twin {
 /// A step as it is before it is distributed, compiled for one device when it is first run.
 class SingleDevice {
 public:
-  /// `compiler` and `file` are borrowed. Gradients are applied `staleness` steps late.
+  /// `compiler` and `file` are borrowed. Of `target` count the GPU, the precision of its products,
+  /// and how many steps late gradients are applied.
   SingleDevice(StepCompiler &compiler, StepFile &file, rt::ExecutorOptions execution,
-               int64_t staleness)
+               const Target &target)
       : compiler_(compiler), file_(file), execution_(std::move(execution)) {
     target_.isSingleDevice = true;
-    target_.staleness = staleness;
+    target_.gpu = target.gpu;
+    target_.precision = target.precision;
+    target_.staleness = target.staleness;
   }
 
   /// Compiles it; run() does so otherwise. Fails where the step is distributed already.

@@ -124,8 +124,10 @@ cl::opt<std::string> seed("seed", cl::value_desc("X"), cl::cat(dataCategory),
 cl::opt<std::string> evalFile("eval", cl::value_desc("EVAL.mlir"), cl::cat(dataCategory),
                               cl::desc("with --dataset: (state, test_*) -> number correct"));
 
-cl::opt<bool> check("check", cl::cat(checkCategory),
-                    cl::desc("also run on one rank, and compare every result"));
+cl::opt<std::string> check("check", cl::value_desc("cpu|gpu"), cl::ValueOptional,
+                           cl::cat(checkCategory),
+                           cl::desc("also run on one rank, of the CPU (default) or a GPU, and "
+                                    "compare every result"));
 cl::opt<std::string> reference("reference", cl::value_desc("FILE.npz"), cl::cat(checkCategory),
                                cl::desc("compare with its state_out_I and losses"));
 cl::opt<std::string> against(
@@ -346,6 +348,10 @@ llvm::Error readDevice(Options &options) {
     return makeError("--matmul-precision needs --device=gpu: CPUs do not round factors");
   options.gpu = std::move(*gpu);
   options.precision = std::move(*chosen);
+  if (!llvm::is_contained({"", "cpu", "gpu"}, check))
+    return makeError("--check=" + check + ": expected cpu or gpu");
+  if (check == "gpu")
+    options.checkGpu = options.gpu.empty() ? llvm::cantFail(parseDevice(check)) : options.gpu;
   return llvm::Error::success();
 }
 
@@ -506,7 +512,7 @@ Options collect() {
   options.init = initFile;
   options.dataset = dataset;
   options.eval = evalFile;
-  options.check = check;
+  options.check = check.getNumOccurrences() > 0;
   options.rms = rms;
   options.strict = strict;
   options.against = against;

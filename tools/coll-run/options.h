@@ -54,6 +54,7 @@ struct Options {
   uint64_t seed = 0;
 
   bool check = false;
+  std::string checkGpu; // what --check runs on, as `gpu`
   std::string reference;
   std::optional<double> rtol;
   std::optional<double> atol;

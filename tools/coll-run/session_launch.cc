@@ -62,7 +62,11 @@ llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
       return against.takeError();
     against_ = std::move(*against);
   }
-  single_.emplace(compiler_, against_ ? *against_ : *file_, execution, options_.staleness);
+  Target target;
+  target.gpu = options_.checkGpu;
+  target.precision = options_.precision;
+  target.staleness = options_.staleness;
+  single_.emplace(compiler_, against_ ? *against_ : *file_, execution, target);
   return options_.check ? single_->launch() : llvm::Error::success();
 }
 
