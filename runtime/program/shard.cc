@@ -107,14 +107,6 @@ bool isReplicated(const TensorInfo &info) {
                      [](const DimSharding &dim) { return dim.axes.empty(); });
 }
 
-bool isPrimary(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank) {
-  std::vector<int64_t> coordinates = coordinatesOf(axes, rank);
-  for (const DimSharding &dim : info.sharding)
-    for (const std::string &name : dim.axes)
-      coordinates[axisIndex(axes, name)] = 0;
-  return std::all_of(coordinates.begin(), coordinates.end(), [](int64_t c) { return c == 0; });
-}
-
 void sliceTensor(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
                  const char *global, char *local) {
   if (!isReplicated(info) && info.localBytes() > 0)

@@ -32,8 +32,6 @@ std::vector<BlockRange> blocksOf(const TensorInfo &info, const std::vector<MeshA
 
 // Whether no dimension is split.
 bool isReplicated(const TensorInfo &info);
-// Whether the rank is the first of those that hold the same block.
-bool isPrimary(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank);
 
 // Copies the rank's block out of the global tensor; padding becomes zero.
 // global: info.globalBytes(), local: info.localBytes().

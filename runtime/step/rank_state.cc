@@ -47,6 +47,18 @@ static BufferNeed needOf(const TensorInfo &info, const char *role) {
           what + " (" + typeString(info.dtype, info.local) + ")"};
 }
 
+static std::string describeTemporaries(const TemporaryInfo &largest) {
+  std::string text = "the memory of temporaries";
+  if (largest.bytes == 0)
+    return text;
+  text += " (its largest: " + std::to_string(largest.bytes) + " bytes";
+  if (!largest.name.empty())
+    text += " of \"" + largest.name + "\"";
+  if (!largest.loc.empty())
+    text += ", made at " + largest.loc;
+  return text + ")";
+}
+
 Status RankState::allocate() {
   std::vector<BufferNeed> needs;
   for (const TensorInfo &info : descriptor().args)
@@ -54,7 +66,8 @@ Status RankState::allocate() {
   for (const TensorInfo &info : descriptor().results)
     if (info.arg < 0)
       needs.push_back(needOf(info, "result"));
-  needs.push_back({descriptor().arenaBytes, /*isZeroed=*/false, "the memory of temporaries"});
+  needs.push_back({descriptor().arenaBytes, /*isZeroed=*/false,
+                   describeTemporaries(descriptor().largestTemporary)});
   Result<std::vector<char *>> buffers = device_->allocate(needs);
   if (!buffers)
     return buffers.status();
@@ -72,6 +85,9 @@ Status RankState::allocate() {
   arena_ = *next;
   fetchedArgs_.resize(args_.size());
   fetchedResults_.resize(results_.size());
+  for (const TensorInfo &info : descriptor().results)
+    givesResult_.push_back(!device_->isHost() &&
+                           isFirstHolder(descriptor(), info, context_->rank));
   return {};
 }
 
@@ -92,6 +108,23 @@ bool RankState::mayBorrow(size_t index) const {
 
 static bool isAligned(const char *data) {
   return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
+}
+
+// Whether no rank before this one has the same block, among those of its class: results are taken
+// from the first rank that has them (collect.cc).
+static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, int rank) {
+  auto beginsOf = [&](int other) {
+    std::vector<int64_t> begins;
+    for (const BlockRange &block : blocksOf(info, descriptor.axes, other))
+      begins.push_back(block.begin);
+    return begins;
+  };
+  const std::vector<int64_t> own = beginsOf(rank);
+  for (auto [first, last] : descriptor.ranks)
+    for (int other = first; other <= last && other < rank; ++other)
+      if (beginsOf(other) == own)
+        return false;
+  return true;
 }
 
 // The place of the tensor with this number, in order of the numbers; -1 where it is not there.
@@ -198,7 +231,7 @@ Status RankState::finishResults() {
   for (size_t k = 0; k < infos.size(); ++k) {
     const int updated = updatedArg(descriptor(), k);
     if ((updated >= 0 && descriptor().args[static_cast<size_t>(updated)].isState()) ||
-        !isPrimary(infos[k], descriptor().axes, context_->rank))
+        !givesResult_[k])
       continue;
     const int64_t bytes = infos[k].localBytes();
     fetchedResults_[k].resize(static_cast<size_t>(bytes));

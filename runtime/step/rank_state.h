@@ -74,7 +74,9 @@ private:
   std::vector<bool> mayBorrow_;          // by argument: this rank holds all of it and only reads it
   std::vector<void *> argPointers_;      // of args_, or borrowed for one step
   std::vector<void *> resultPointers_;
-  // Where the device is not the host: what was fetched of arguments and results.
+  // Where the device is not the host: the results that this rank gives, and what was fetched of
+  // arguments and results.
+  std::vector<bool> givesResult_;
   std::vector<std::vector<char>> fetchedArgs_, fetchedResults_;
   char *arena_ = nullptr;
 };

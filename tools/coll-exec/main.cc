@@ -1,5 +1,8 @@
 // coll-exec: runs a compiled step, without a compiler.
 
+#ifdef COLL_HAS_NET
+#include "runtime/backend/net/launched_job.h"
+#endif
 #include "runtime/base/dtype.h"
 #include "runtime/profiler/perfetto/sink.h"
 #include "runtime/program/made_up.h"
@@ -91,7 +94,21 @@ private:
   std::optional<rt::ScopedTraceSink> listener_;
 };
 
-rt::Result<Outcome> run(const std::string &path, const Options &options) {
+// Under a launcher, backend net makes each process a rank.
+rt::Result<std::optional<rt::JobOptions>> findJob(const std::string &backend) {
+#ifdef COLL_HAS_NET
+  if (backend == "net" && net::isLaunched()) {
+    rt::Result<rt::network::LaunchedJob> launched = rt::network::readLaunchedJob();
+    if (!launched)
+      return launched.status();
+    return std::optional(launched->job);
+  }
+#endif
+  return std::optional<rt::JobOptions>();
+}
+
+// `isRoot`: whether this process has results and speaks.
+rt::Result<Outcome> run(const std::string &path, const Options &options, bool &isRoot) {
   rt::Result<std::vector<rt::Program>> programs = rt::loadStepLibrary(path);
   if (!programs)
     return programs.status();
@@ -101,6 +118,11 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
                       : programs->front().descriptor.numRanks() > 1 ? "auto"
                                                                     : "threads";
   execution.graphs = options.graphs;
+  rt::Result<std::optional<rt::JobOptions>> job = findJob(execution.backend);
+  if (!job)
+    return job.status();
+  execution.job = job.take();
+  isRoot = !execution.job || execution.job->rank == 0;
   rt::Result<std::unique_ptr<rt::Executor>> executor =
       rt::Executor::create(programs.take(), execution);
   if (!executor)
@@ -124,14 +146,16 @@ rt::Result<Outcome> run(const std::string &path, const Options &options) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     outcome.results.push_back(results.take());
     outcome.seconds.push_back(taken.count());
-    printStep(step, outcome);
+    if (isRoot)
+      printStep(step, outcome);
   }
   profile.end();
   rt::Result<std::vector<rt::HostTensor>> final = (*executor)->state();
   if (!final)
     return final.status();
   outcome.state = final.take();
-  printSummary(**executor, outcome);
+  if (isRoot)
+    printSummary(**executor, outcome);
   return outcome;
 }
 
@@ -152,13 +176,16 @@ int coll::execMain(int argc, char **argv) {
     std::fprintf(stderr, "coll-exec: error: %s\n%s", options.status().message().c_str(), kUsage);
     return 2;
   }
-  rt::Result<Outcome> outcome = run(options->step, *options);
+  bool isRoot = true;
+  rt::Result<Outcome> outcome = run(options->step, *options, isRoot);
   if (!outcome)
     return fail(outcome.status());
   if (options->compare.empty())
     return 0;
-  rt::Result<Outcome> expected = run(options->compare, *options);
+  rt::Result<Outcome> expected = run(options->compare, *options, isRoot);
   if (!expected)
     return fail(expected.status().annotate("--compare"));
+  if (!isRoot)
+    return 0;
   return compare(*outcome, *expected, options->rtol) ? 0 : 1;
 }

@@ -25,7 +25,8 @@ struct Options {
 inline constexpr const char *kUsage =
     "usage: coll-exec STEP.so [options]\n\n"
     "Runs a step that coll-compile wrote, all ranks in this process, with made-up state and\n"
-    "batches, which are those of coll-run. Needs neither a compiler nor MLIR.\n\n"
+    "batches, which are those of coll-run. Needs neither a compiler nor MLIR. Under a launcher,\n"
+    "and with COLL_RANK and its like, --backend=net makes each process a rank.\n\n"
     "  --steps=N        steps to run (10)\n"
     "  --backend=NAME   threads, net, nccl, direct or auto (several ranks: auto)\n"
     "  --no-graph       no CUDA graphs on GPUs\n"

@@ -8,8 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #ifdef COLL_HAS_NET
-#include "runtime/base/env.h"
-#include "runtime/net/bootstrap/launch_env.h"
+#include "runtime/backend/net/launched_job.h"
 #endif
 
 #include <unistd.h>
@@ -32,24 +31,15 @@ llvm::Expected<Place> findPlace(const Options &options) {
     place.note = "the ranks are threads of this process; --processes gives each a process";
     return place;
   }
-  auto env = toExpected(net::readLaunchEnv());
-  if (!env)
-    return env.takeError();
-  if (options.ranks && *options.ranks != env->worldSize)
-    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but " + env->worldSizeVariable +
-                     " is " + llvm::Twine(env->worldSize));
-  std::string secret = rt::envString(rt::EnvVar::Secret);
-  if (secret.empty())
-    return makeError("COLL_SECRET is not set: all processes of a job need the same secret, of "
-                     "at least 16 characters; export COLL_SECRET=$(openssl rand -hex 16)" +
-                     llvm::Twine(env->launcher == "mpirun" ? ", mpirun -x COLL_SECRET" : ""));
-  place.launcher = env->launcher;
-  place.job.emplace();
-  place.job->rank = env->rank;
-  place.job->worldSize = env->worldSize;
-  place.job->bootstrap = env->bootstrap;
-  place.job->secret = secret;
-  place.job->iface = rt::envString(rt::EnvVar::NetIface);
+  auto launched = toExpected(rt::network::readLaunchedJob());
+  if (!launched)
+    return launched.takeError();
+  const net::LaunchEnv &env = launched->env;
+  if (options.ranks && *options.ranks != env.worldSize)
+    return makeError("--ranks=" + llvm::Twine(*options.ranks) + ", but " + env.worldSizeVariable +
+                     " is " + llvm::Twine(env.worldSize));
+  place.launcher = env.launcher;
+  place.job = std::move(launched->job);
   return place;
 }
 

@@ -27,6 +27,10 @@ constexpr int64_t kLargeExchangeBytes = 64 << 10;
 class NetBackend final : public Backend {
 public:
   explicit NetBackend(const EndpointOptions &options) : options_(options) {}
+  ~NetBackend() override {
+    if (transport_)
+      logTraffic(*transport_, options_.gpu.path);
+  }
 
   Status start() { return progress_.start(); }
   Status openLocal(const BackendOptions &options);

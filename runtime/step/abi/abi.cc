@@ -8,7 +8,7 @@
 #include "runtime/step/abi/context.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/abi/guarded.h"
-#include "runtime/step/tokens/exchange.h"
+#include "runtime/step/tokens/staged.h"
 
 #include <algorithm>
 
@@ -307,9 +307,6 @@ static int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t gr
   if (!communicator)
     return ctx.fail(communicator.status().annotate(placeOf(ctx, call)));
   Status status = check(static_cast<int64_t>((*communicator)->ranks().size()));
-  if (status.ok() && !ctx.device->isHost())
-    status = {kCollUnsupported, "the exchange of tokens works on host memory: compile the step "
-                                "for the CPU"};
   if (!status.ok())
     return ctx.fail(status.annotate(placeOf(ctx, call)));
   int64_t bytes = call.outer * call.count * dtypeSize(call.dtype);
@@ -358,7 +355,9 @@ int32_t coll_abi_dispatch(CollContext *ctx, int32_t op, const void *x, const voi
   auto check = [&](int64_t n) { return checkDispatch(dispatch, n); };
   auto run = [&](const TokenPlace &place) {
     ctx->numDispatches = (ctx->numDispatches + 1) & INT32_MAX;
-    return runDispatch(dispatch, ctx->numDispatches, place);
+    return ctx->device->isHost()
+               ? runDispatch(dispatch, ctx->numDispatches, place)
+               : runStagedDispatch(*ctx->device, dispatch, ctx->numDispatches, place);
   };
   return guarded(ctx, [&] {
     return issueExchange(*ctx, exchangeCall("dispatch", x, tokens, hidden, dtype), op, group, check,
@@ -377,7 +376,10 @@ int32_t coll_abi_combine(CollContext *ctx, int32_t op, const void *src, void *ds
   combine.dtype = dtype;
   combine.route = static_cast<const int32_t *>(route);
   auto check = [&](int64_t) { return checkCombine(combine); };
-  auto run = [&](const TokenPlace &place) { return runCombine(combine, place); };
+  auto run = [&](const TokenPlace &place) {
+    return ctx->device->isHost() ? runCombine(combine, place)
+                                 : runStagedCombine(*ctx->device, combine, place);
+  };
   return guarded(ctx, [&] {
     return issueExchange(*ctx, exchangeCall("combine", src, capacity, hidden, dtype), op, group,
                          check, run);

@@ -1,6 +1,7 @@
 #include "runtime/backend/net/gpu/transport.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/log.h"
 #include "runtime/base/paths.h"
 #include "runtime/net/gpu/transport.h"
 
@@ -70,6 +71,22 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
   if (!made)
     return made.status();
   return std::unique_ptr<net::Transport>(made.take());
+}
+
+void logTraffic(const net::Transport &transport, GpuPath path) {
+  if (path == GpuPath::Kernel || !gpuPlatform().cuda || !logEnabled(LogLevel::Info))
+    return;
+  // As withGpu() has made it.
+  const net::DeviceStats stats = static_cast<const net::DeviceTransport &>(transport).stats();
+  auto count = [](uint64_t number, const char *what) {
+    return std::to_string(number) + " " + what;
+  };
+  log(LogLevel::Info, "GPU memory over net, path " + std::string(nameOf(path)) + ": " +
+                          count(stats.unpackedPages, "pages of ") +
+                          count(stats.unpackedMessages, "messages unpacked, ") +
+                          count(stats.packedPages, "pages of ") +
+                          count(stats.packedMessages, "messages packed by kernels; ") +
+                          count(stats.stagedReceives + stats.stagedSends, "messages copied"));
 }
 
 RankGpu::RankGpu(GpuPath path, int number) {

@@ -20,6 +20,9 @@ Result<GpuMoverOptions> gpuOptionsFromEnv(const std::string &transport, int64_t 
 Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> transport,
                                                 GpuPath path);
 
+// Logs what went which way over a transport of withGpu(), at the end of its use (COLL_LOG=info).
+void logTraffic(const net::Transport &transport, GpuPath path);
+
 // Makes a GPU current while connections are made, which then unpack there: GPU number `number`
 // modulo the number of GPUs. Ranks that share a process pass their rank.
 class RankGpu {

@@ -2,8 +2,6 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
-#include "runtime/base/log.h"
-#include "runtime/step/abi/call_trace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,11 +13,6 @@ namespace {
 
 constexpr int64_t kAlignment = 256;
 constexpr int64_t kLeastBounce = int64_t{1} << 20, kMostBounce = int64_t{64} << 20;
-// Enough for what is made at the first call.
-constexpr int kEagerRuns = 2;
-// Buffers change places from step to step, in two ways; more graphs are a sign of something else.
-constexpr size_t kMostGraphs = 4;
-constexpr int64_t kMostGraphCalls = 100'000;
 // Contents up to this size are stored by calls that hold them.
 constexpr int64_t kInlineBytes = 32;
 
@@ -171,101 +164,6 @@ Status GpuDevice::synchronize() {
   else if (status.code() == kCollDevice && !syncs_)
     status = {kCollDevice, "GPU " + std::to_string(gpu_->ordinal()) + " failed in the step: " +
                                status.message() + "; COLL_GPU_SYNC=1 names the operation"};
-  return status;
-}
-
-//===-- graphs ------------------------------------------------------------------===//
-
-Status GpuDevice::leaveGraphs(const char *what) {
-  mayCapture_ = false;
-  if (isCapturing_)
-    return {kCollUnsupported, std::string(what) + " cannot be part of a graph"};
-  return {};
-}
-
-Status GpuDevice::execute(const Execution &execution) {
-  gpu::Gpu::Scope scope(*gpu_);
-  COLL_RETURN_IF_ERROR(scope.scope.status());
-  isRunning_ = true;
-  traced_ = startTrace(execution);
-  tracesStream_ = traced_ != nullptr;
-  // A replay without stamps would tell the trace nothing.
-  const bool mayReplay = execution.mayCapture && (traced_ || execution.trace == 0);
-  const GraphKey key(execution.args, execution.results, tracesStream_);
-  if (auto known = graphs_.find(key); known != graphs_.end() && mayReplay)
-    return replay(known->second, execution);
-  if (!mayReplay || !mayCapture() || eagerRuns_ < kEagerRuns || graphs_.size() == kMostGraphs) {
-    ++eagerRuns_;
-    return runEagerly(execution);
-  }
-  Result<Graph> graph = capture(execution);
-  if (graph)
-    return replay(graphs_.emplace(key, graph.take()).first->second, execution);
-  if (mayCapture_)
-    return graph.status();
-  // Nothing of it has run.
-  log(LogLevel::Info, "the step runs without a graph: " + graph.status().message());
-  execution.forget();
-  return execution.run();
-}
-
-StreamTrace *GpuDevice::startTrace(const Execution &execution) {
-  if (execution.trace == 0 || cannotTrace_)
-    return nullptr;
-  if (!streamTrace_) {
-    Result<std::unique_ptr<StreamTrace>> made = StreamTrace::create(*gpu_, stream_);
-    if (!made) {
-      cannotTrace_ = true;
-      log(LogLevel::Warn, "the GPU's part of the profile is missing: " + made.status().message());
-      return nullptr;
-    }
-    streamTrace_ = made.take();
-  }
-  streamTrace_->start(execution.rank, execution.trace);
-  return streamTrace_.get();
-}
-
-Status GpuDevice::runEagerly(const Execution &execution) {
-  calls_ = 0;
-  Status status = execution.run();
-  if (calls_ > kMostGraphCalls && mayCapture_) {
-    log(LogLevel::Info, "the step runs without a graph: it has " + std::to_string(calls_) +
-                            " calls, and graphs are made of " + std::to_string(kMostGraphCalls));
-    mayCapture_ = false;
-  }
-  return status;
-}
-
-Result<GpuDevice::Graph> GpuDevice::capture(const Execution &execution) {
-  const dl::Cuda &cuda = gpu_->cuda();
-  COLL_RETURN_IF_ERROR(
-      check(cuda.streamBeginCapture(stream_, dl::kCudaCaptureThreadLocal), "cuStreamBeginCapture"));
-  isCapturing_ = true;
-  Status status = execution.run();
-  isCapturing_ = false;
-  dl::CudaGraph graph = nullptr;
-  Status ended = check(cuda.streamEndCapture(stream_, &graph), "cuStreamEndCapture");
-  Graph captured;
-  if (traced_)
-    captured.works = traced_->takeWorks();
-  if (status.ok())
-    status = ended;
-  if (status.ok())
-    status = check(cuda.graphInstantiate(&captured.exec, graph, 0), "cuGraphInstantiate");
-  if (graph)
-    (void)cuda.graphDestroy(graph);
-  if (!status.ok())
-    return status;
-  return captured;
-}
-
-Status GpuDevice::replay(Graph &graph, const Execution &execution) {
-  ++graph.replays;
-  if (!traced_)
-    return check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
-  const uint64_t span = traced_->replay(graph.works, graph.replays);
-  Status status = check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
-  traceEndSpan(TraceLevel::Launch, execution.rank, /*op=*/-1, span, !status.ok());
   return status;
 }
 
