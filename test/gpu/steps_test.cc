@@ -6,6 +6,7 @@
 #include "runtime/step/device/contraction.h"
 #include "runtime/step/device/gpu/gpu_device.h"
 #include "test/runtime/fixtures.h"
+#include "test/runtime/token_step.h"
 
 #include <cmath>
 #include <cstring>
@@ -164,6 +165,27 @@ TEST_F(StepsOnGpuTest, RanksShareAGpu) {
       EXPECT_EQ(runSteps(ranks, sharedStep, true, 1, backend),
                 (std::vector<std::vector<float>>{{33}, w}));
     }
+}
+
+TEST_F(StepsOnGpuTest, RanksThatShareAGpuExchangeTokens) {
+  for (const char *backend : {"threads", "net"}) {
+    SCOPED_TRACE(backend);
+    std::string text = descriptorText(2);
+    text.insert(1, R"("device":"gpu",)");
+    const std::string arena = R"("arena_bytes":256)";
+    text.replace(text.find(arena), arena.size(), R"("arena_bytes":)" + std::to_string(kTokenArena));
+    Result<Program> made = Program::create(text, tokenStep, nullptr);
+    ASSERT_TRUE(made.ok()) << made.status().toString();
+    ExecutorOptions options;
+    options.backend = backend;
+    Result<std::unique_ptr<Executor>> executor = Executor::create({*made}, options);
+    ASSERT_TRUE(executor.ok()) << executor.status().toString();
+    ASSERT_TRUE((*executor)->initialize({floats({4}, {0, 0, 0, 0})}).ok());
+    auto results = (*executor)->step({floats({8}, {1, 2, 3, 4, 5, 6, 7, 8})});
+    ASSERT_TRUE(results.ok()) << results.status().toString();
+    EXPECT_EQ(values((*results)[0]), (std::vector<float>{5}));
+    EXPECT_EQ(values((*executor)->state().take()[0]), (std::vector<float>{1, 2, 3, 4}));
+  }
 }
 
 //===-- contractions ------------------------------------------------------------===//
@@ -369,6 +391,19 @@ TEST_F(StepsOnGpuTest, ABrokenImageShowsTheCompilersLog) {
 // A fault ends the use of the GPU by its process: each has a process of its own.
 class FaultsOnGpuTest : public testing::Test {
 protected:
+  static int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args,
+                          void *const *results, void *) {
+    return abi->copy(ctx, 0, results[1], args[1], 4);
+  }
+  // Whether the process can go on with another step.
+  static bool hostStepRuns() {
+    Result<Program> made = Program::create(descriptorText(1), hostStep, nullptr);
+    Result<std::unique_ptr<Executor>> executor = Executor::create({*made});
+    if (!executor || !(*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok())
+      return false;
+    auto results = (*executor)->step({floats({8}, {7, 0, 0, 0, 0, 0, 0, 0})});
+    return results.ok() && values((*results)[0]) == std::vector<float>{7};
+  }
   // The message of the step's failure, by way of a process that ends.
   static void expectDeath(const char *message) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
@@ -386,7 +421,8 @@ protected:
           Result<std::vector<HostTensor>> results =
               (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})});
           std::fprintf(stderr, "%s\n", results.status().message().c_str());
-          _exit(results.ok() ? 5 : 0);
+          executor->reset();
+          _exit(results.ok() ? 5 : hostStepRuns() ? 0 : 6);
         },
         testing::ExitedWithCode(0), message);
   }
