@@ -71,6 +71,7 @@ llvm::Expected<CompileOptions> chooseStageOptions(const Target &target, CompileO
   options.stages.microBatches = target.microBatches;
   options.stages.schedule = target.schedule;
   options.stages.patterns = target.stagePatterns;
+  options.stages.meshes = target.stageMeshes;
   return options;
 }
 
@@ -169,6 +170,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
       os << ":" << (*table)->getBuffer();
   for (const std::string &pattern : target.stagePatterns)
     os << " stage=" << pattern;
+  for (const std::string &mesh : target.stageMeshes)
+    os << " stage-mesh=" << mesh;
   return text;
 }
 

@@ -55,4 +55,35 @@ int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {
   return ranks;
 }
 
+static llvm::Error checkStages(const Target &target) {
+  if (target.strategy == "none" || target.strategy == "auto")
+    return makeError("--stages and --strategy=" + target.strategy + " exclude each other");
+  if (target.accumulate > 1)
+    return makeError("--stages cuts the batch into --micro-batches, whose gradients add up: leave "
+                     "out --accumulate, and give --micro-batches=" +
+                     llvm::Twine(target.accumulate));
+  if (!target.root.empty())
+    return makeError("--stages takes no --root: roots hold parameters of all stages together; "
+                     "--strategy=zero1 splits the optimizer's state among the replicas of each "
+                     "stage");
+  return llvm::Error::success();
+}
+
+llvm::Error checkUpdates(const Target &target) {
+  if (target.route != "direct" && target.root.empty())
+    return makeError("--route needs --root");
+  if (target.stages > 0)
+    return checkStages(target);
+  const bool hasUpdates = !target.root.empty() || target.accumulate > 1 || target.staleness > 0;
+  if (hasUpdates && target.strategy == "none")
+    return makeError("--strategy=none excludes --root, --accumulate and --staleness");
+  if (hasUpdates && target.strategy == "auto")
+    return makeError("--strategy=auto chooses among strategies without roots and micro-batches: "
+                     "leave out --root, --accumulate and --staleness, or name a strategy");
+  if (target.accumulate > 1 && !target.topology.empty())
+    return makeError("--accumulate and --topology exclude each other: a topology has no "
+                     "micro-batches");
+  return llvm::Error::success();
+}
+
 } // namespace coll::run

@@ -48,10 +48,11 @@ struct Target {
   int64_t microBatches = 1;
   std::string schedule = "1f1b"; // a name, or the path of a table
   std::vector<std::string> stagePatterns;
-  std::string root;             // how roots of parameters are chosen; empty: none have one
-  std::string route = "direct"; // between ranks and roots
-  int64_t accumulate = 1;       // micro-batches that each rank's batch is cut into
-  int64_t staleness = 0;        // steps that gradients are applied late
+  std::vector<std::string> stageMeshes; // of single stages, as "1: dp=4"
+  std::string root;                     // how roots of parameters are chosen; empty: none have one
+  std::string route = "direct";         // between ranks and roots
+  int64_t accumulate = 1;               // micro-batches that each rank's batch is cut into
+  int64_t staleness = 0;                // steps that gradients are applied late
   bool verify = true;
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs
@@ -60,6 +61,10 @@ struct Target {
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;
 };
+
+/// An error where roots, micro-batches, late gradients and stages contradict each other, or would
+/// silently do nothing.
+llvm::Error checkUpdates(const Target &target);
 
 } // namespace coll::run
 

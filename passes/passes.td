@@ -231,6 +231,25 @@ def InsertMicroBatchesPass : Pass<"coll-insert-micro-batches", "::mlir::ModuleOp
   ];
 }
 
+def InsertStageMeshesPass : Pass<"coll-insert-stage-meshes", "::mlir::ModuleOp"> {
+  let summary = "stages that split their rows over meshes of their own";
+  let description = [{
+    A stage's mesh joins neighbouring axes of the mesh: `1: dp=4` over the mesh dp=2,tp=2 says that
+    stage 1 splits the batch over both. Cuts the forward pass as coll-split-stages will, and marks
+    what belongs to which chunk. Batch arguments are split as the first stage that reads them does
+    it. Where a stage with another mesh reads rows, they get a reshard, which propagation keeps.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "2", "number of stages, as in coll-split-stages">,
+    Option<"microBatches", "micro-batches", "int64_t", "1",
+           "number of micro-batches, as in coll-insert-micro-batches">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "as in coll-split-stages">,
+    ListOption<"stagePatterns", "stage", "std::string", "as in coll-split-stages">,
+    ListOption<"meshes", "stage-mesh", "std::string",
+               "the mesh of a stage by its number: '1: dp=4'; without one, that of the step">,
+  ];
+}
+
 def SplitStagesPass : Pass<"coll-split-stages", "::mlir::ModuleOp"> {
   let summary = "one coll.program per pipeline stage";
   let description = [{

@@ -121,13 +121,27 @@ void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addPartition(pm, options.partition);
 }
 
+static void addStageMeshes(OpPassManager &pm, const StageOptions &stages) {
+  if (stages.meshes.empty())
+    return;
+  InsertStageMeshesPassOptions meshes;
+  meshes.stages = stages.stages;
+  meshes.microBatches = stages.microBatches;
+  meshes.schedule = stages.schedule;
+  meshes.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
+  meshes.meshes.assign(stages.meshes.begin(), stages.meshes.end());
+  pm.addPass(createInsertStageMeshesPass(meshes));
+}
+
 void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
                         const StageOptions &stages) {
   addInliner(pm);
+  buildRootPipeline(pm, options.roots);
   addStrategy(pm, options); // L1
   InsertMicroBatchesPassOptions microBatches;
   microBatches.count = stages.microBatches;
   pm.addPass(createInsertMicroBatchesPass(microBatches));
+  addStageMeshes(pm, stages);
   PartitionOptions partition = options.partition;
   partition.topology.clear();            // micro-batches are no ranks: bytes decide
   buildPartitionPipeline(pm, partition); // L4
@@ -136,7 +150,8 @@ void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
   split.microBatches = stages.microBatches;
   split.schedule = stages.schedule;
   split.explain = true;
-  split.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
+  if (stages.meshes.empty()) // else coll-insert-stage-meshes has marked the stages
+    split.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
   pm.addPass(createSplitStagesPass(split)); // L6
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -63,6 +63,7 @@ struct StageOptions {
   int64_t microBatches = 1;
   std::string schedule = "1f1b";
   std::vector<std::string> patterns;
+  std::vector<std::string> meshes; // of single stages, as "1: dp=4"
 };
 void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
                         const StageOptions &stages);

@@ -11,13 +11,12 @@
 #include "dialect/signature.h"
 #include "passes/analysis/pipeline_attr.h"
 #include "passes/passes.h"
+#include "passes/transform/stages/read_schedule.h"
 #include "passes/transform/stages/stage_emitter.h"
 #include "passes/transform/stages/stage_report.h"
-#include "passes/transform/stages/stage_scopes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlir::coll {
 #define GEN_PASS_DEF_SPLITSTAGESPASS
@@ -45,7 +44,6 @@ struct SplitStagesPass : mlir::coll::impl::SplitStagesPassBase<SplitStagesPass> 
 private:
   LogicalResult run();
   LogicalResult checkInput();
-  FailureOr<plan::Schedule> readSchedule();
   GroupAttr makeStageMesh();
   func::FuncOp createFunction(OpBuilder &builder);
   LogicalResult checkMicroBatches();
@@ -104,22 +102,6 @@ LogicalResult SplitStagesPass::checkMicroBatches() {
            << inTime << " micro-batches, but the stages are to run " << microBatches.getValue()
            << "; give coll-split-stages micro-batches=" << inTime;
   return success();
-}
-
-FailureOr<plan::Schedule> SplitStagesPass::readSchedule() {
-  auto make = [&]() -> plan::Result<plan::Schedule> {
-    StringRef name = schedule;
-    if (!plan::isTableFile(name.str()))
-      return plan::makeSchedule(name.str(), stages, microBatches);
-    auto file = llvm::MemoryBuffer::getFile(name, /*IsText=*/true);
-    if (!file)
-      return plan::Error{"cannot read schedule '" + name.str() + "': " + file.getError().message()};
-    return plan::parseSchedule((*file)->getBuffer().str(), name.str(), stages, microBatches);
-  };
-  plan::Result<plan::Schedule> made = make();
-  if (!made)
-    return step_.emitError(made.error());
-  return *made;
 }
 
 /// The mesh of the ranks: the axis of stages first, that of time left out.
@@ -218,19 +200,13 @@ void SplitStagesPass::buildProgram(const StagedStep &staged, int rank) {
 LogicalResult SplitStagesPass::run() {
   if (failed(checkInput()))
     return failure();
-  FailureOr<plan::Schedule> order = readSchedule();
+  FailureOr<plan::Schedule> order = readSchedule(step_, schedule, stages, microBatches);
   StepParts parts(step_);
   if (failed(order) || failed(parts.analyze()))
     return failure();
-  const plan::Mesh one{{{"rank", 1}}};
-  const plan::CostModel model = *plan::CostModel::overTopology(plan::assumedTopology(1), one);
+  const plan::CostModel model = makeStageModel();
   SmallVector<std::string> patterns(stagePatterns.begin(), stagePatterns.end());
-  if (patterns.empty())
-    for (int stage : getMarkedStages(parts.getForward()))
-      patterns.push_back(
-          (kScopePrefix + kStageAttr + ":" + Twine(stage) + ": " + Twine(stage)).str());
-  FailureOr<ChunkOf> cut = patterns.empty() ? cutByCost(parts, order->numChunks, model)
-                                            : cutByPatterns(parts, patterns, order->numChunks);
+  FailureOr<ChunkOf> cut = cutForward(parts, patterns, *order, model);
   if (failed(cut))
     return failure();
   StagePlacement placement(parts, *cut, order->numChunks);

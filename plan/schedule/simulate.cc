@@ -90,11 +90,15 @@ std::optional<Timeline> simulateCompiled(const Schedule &schedule,
 
 int neededInFlight(Schedule schedule) {
   schedule.maxInFlight = 0;
-  const double makespan = simulate(schedule, {{}})->makespan;
+  const double whole = simulate(schedule, {{}})->makespan;
+  const double early = simulateCompiled(schedule, {{}})->makespan;
+  auto isEnough = [](const std::optional<Timeline> &bounded, double makespan) {
+    return bounded && bounded->makespan <= makespan;
+  };
   for (int bound = 1; bound < schedule.numMicroBatches; ++bound) {
     schedule.maxInFlight = bound;
-    const std::optional<Timeline> timeline = simulate(schedule, {{}});
-    if (timeline && timeline->makespan <= makespan)
+    if (isEnough(simulate(schedule, {{}}), whole) &&
+        isEnough(simulateCompiled(schedule, {{}}), early))
       return bound;
   }
   return schedule.numMicroBatches;

@@ -42,7 +42,8 @@ struct Timeline {
 std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<WorkTimes> &times);
 
 // The fewest transfers in flight between two chunks with which the schedule, where all entries take
-// the same time, ends as early as with any number of them.
+// the same time, ends as early as with any number of them: where backward passes hand their
+// gradients on at the end, and where they do it early (hand_on.h).
 int neededInFlight(Schedule schedule);
 
 // The bubble that the papers give for the schedule, where all chunks take the same time and there

@@ -114,8 +114,11 @@ private:
       end = sleepFrom(end);
     if (entry.work != StageWork::WeightGradient)
       send(entry);
-    if (isWhole && isEarly_)
-      end = sleepFrom(end);
+    if (isWhole && isEarly_) {
+      const Clock::time_point sent = Clock::now(); // it may have waited for room
+      times_.idle += std::chrono::duration<double>(sent - end).count();
+      end = sleepFrom(sent);
+    }
     if (isWhole || entry.work == StageWork::WeightGradient)
       kept_.erase({entry.chunk, entry.microBatch});
     return end;

@@ -51,7 +51,11 @@ TEST(ScheduleTest, AllShapesAreCompleteAndFreeOfDeadlock) {
 
 TEST(ScheduleTest, FewTransfersInFlightAreEnough) {
   forEachShape([](Schedule schedule) {
+    const double whole = simulate(schedule, {{}})->makespan;
+    const double early = simulateCompiled(schedule, {{}})->makespan;
     schedule.maxInFlight = neededInFlight(schedule);
+    EXPECT_LE(simulate(schedule, {{}})->makespan, whole);
+    EXPECT_LE(simulateCompiled(schedule, {{}})->makespan, early);
     EXPECT_EQ(findFault(schedule), "");
     if (schedule.name != "gpipe")
       EXPECT_LE(schedule.maxInFlight, 2 * schedule.numRanks());

@@ -23,6 +23,13 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --strategy=NAME,…    as of coll-run (default: by the number of ranks)
   --root=HOW           hash, balanced or shard: each parameter is updated at its root, as of coll-run
   --route=WAY          with --root: direct (default) or ring, as of coll-run
+  --accumulate=K       each rank's batch is cut into K micro-batches, whose gradients are merged once
+  --staleness=K        gradients are applied K steps late
+  --stages=N           a pipeline of N stages, the first axis "pp" of the mesh, if there is one
+  --micro-batches=M    that a pipeline cuts the batch into (default: 1)
+  --schedule=NAME      of a pipeline, or a file with a table, as of coll-run (default: 1f1b)
+  --stage=PATTERN      which parameters or scopes begin which stage, as of coll-run; several times
+  --stage-mesh=N:MESH  the mesh of one stage, as of coll-run; several times
   --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
@@ -41,8 +48,13 @@ struct Options {
   bool isDone = false; // the question was answered
 };
 
+constexpr int64_t kMaxMicroBatches = 65536;
+constexpr int64_t kMaxStaleness = 64;
+
+/// `number` is an integer, or an optional one.
+template <typename Number>
 llvm::Error readNumber(llvm::StringRef name, llvm::StringRef text, int64_t least, int64_t most,
-                       std::optional<int64_t> &number) {
+                       Number &number) {
   int64_t value = 0;
   if (text.getAsInteger(10, value) || value < least || value > most)
     return coll::run::makeError(name + "=" + text + ": expected a number from " +
@@ -105,6 +117,26 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return readWord(name, value, {"hash", "balanced", "shard"}, options.target.root);
   if (name == "--route")
     return readWord(name, value, {"direct", "ring"}, options.target.route);
+  if (name == "--accumulate")
+    return readNumber(name, value, 1, kMaxMicroBatches, options.target.accumulate);
+  if (name == "--staleness")
+    return readNumber(name, value, 0, kMaxStaleness, options.target.staleness);
+  if (name == "--stages")
+    return readNumber(name, value, 1, coll::run::kMaxRanks, options.target.stages);
+  if (name == "--micro-batches")
+    return readNumber(name, value, 1, kMaxMicroBatches, options.target.microBatches);
+  if (name == "--schedule" && !value.empty()) {
+    options.target.schedule = value.str();
+    return llvm::Error::success();
+  }
+  if (name == "--stage" && !value.empty()) {
+    options.target.stagePatterns.push_back(value.str());
+    return llvm::Error::success();
+  }
+  if (name == "--stage-mesh" && !value.empty()) {
+    options.target.stageMeshes.push_back(value.str());
+    return llvm::Error::success();
+  }
   if (name == "--shard" && !value.empty()) {
     options.target.shards.push_back(value.str());
     return llvm::Error::success();
@@ -120,6 +152,15 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return llvm::Error::success();
   }
   return coll::run::makeError("unknown option '" + argument + "'; --help lists them");
+}
+
+llvm::Error checkCombinations(const coll::run::Target &target) {
+  const coll::run::Target plain;
+  if (target.stages == 0 && (target.microBatches > 1 || target.schedule != plain.schedule ||
+                             !target.stagePatterns.empty() || !target.stageMeshes.empty()))
+    return coll::run::makeError(
+        "--schedule, --micro-batches, --stage and --stage-mesh need --stages");
+  return coll::run::checkUpdates(target);
 }
 
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
@@ -151,6 +192,8 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
     return coll::run::makeError("--emit=" + options.emit +
                                 " needs --device=gpu: a step for CPUs has no GPU code");
   if (llvm::Error error = countRanks(options.target))
+    return error;
+  if (llvm::Error error = checkCombinations(options.target))
     return error;
   return options;
 }

@@ -80,6 +80,8 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("schedule", options.schedule);
   for (const std::string &pattern : options.stagePatterns)
     traits.addFlag("stage", pattern);
+  for (const std::string &mesh : options.stageMeshes)
+    traits.addFlag("stage-mesh", mesh);
   traits.addFlag("root", options.root);
   traits.addFlag("route", options.route);
   traits.addNumber("accumulate", options.accumulate);

@@ -61,6 +61,11 @@ cl::opt<std::string> microBatches("micro-batches", cl::value_desc("M"), cl::cat(
 cl::list<std::string> stagePatterns("stage", cl::value_desc("PATTERN: N"), cl::cat(stepCategory),
                                     cl::desc("the stage of parameters by name, as 'layer_1*: 1' "
                                              "(default: by cost);\nmay be given several times"));
+cl::list<std::string> stageMeshes("stage-mesh", cl::value_desc("N: AXIS=SIZE,…"),
+                                  cl::cat(stepCategory),
+                                  cl::desc("the mesh of one stage, as '1: dp=4', whose axes join "
+                                           "neighbouring axes of\n--mesh; may be given several "
+                                           "times"));
 cl::opt<std::string> root("root", cl::value_desc("HOW"), cl::cat(stepCategory),
                           cl::desc("update each parameter at one rank, its root, chosen by: hash "
                                    "(of its name),\nbalanced (by size), shard (a part of each "
@@ -424,10 +429,8 @@ llvm::Error checkCombinations(const Options &options) {
   if (options.strategy == "none" && options.ranks.value_or(1) > 1)
     return makeError("--strategy=none takes one rank, not " + llvm::Twine(*options.ranks));
   if (options.stages == 0 && (schedule.getNumOccurrences() || microBatches.getNumOccurrences() ||
-                              stagePatterns.getNumOccurrences()))
-    return makeError("--schedule, --micro-batches and --stage need --stages");
-  if (options.stages > 0 && options.strategy == "none")
-    return makeError("--stages and --strategy=none exclude each other");
+                              stagePatterns.getNumOccurrences() || stageMeshes.getNumOccurrences()))
+    return makeError("--schedule, --micro-batches, --stage and --stage-mesh need --stages");
   bool isPlain = options.strategy == "none" || options.strategy == "data-parallel";
   if (isPlain && !options.shards.empty())
     return makeError("--strategy=" + options.strategy + " and --shard exclude each other");
@@ -435,20 +438,16 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--root=" + options.root + ": expected hash, balanced or shard");
   if (!llvm::is_contained({"direct", "ring"}, options.route))
     return makeError("--route=" + options.route + ": expected direct or ring");
-  if (options.route != "direct" && options.root.empty())
-    return makeError("--route needs --root");
-  bool hasUpdates = !options.root.empty() || options.accumulate > 1 || options.staleness > 0;
-  if (hasUpdates && options.strategy == "none")
-    return makeError("--strategy=none excludes --root, --accumulate and --staleness");
-  if (hasUpdates && options.strategy == "auto")
-    return makeError("--strategy=auto chooses among strategies without roots and micro-batches: "
-                     "leave out --root, --accumulate and --staleness, or name a strategy");
-  if (hasUpdates && options.stages > 0)
-    return makeError("--stages has micro-batches of its own (--micro-batches), and neither roots "
-                     "nor late gradients: leave out --root, --accumulate and --staleness");
-  if (options.accumulate > 1 && !options.topology.empty())
-    return makeError("--accumulate and --topology exclude each other: a topology has no "
-                     "micro-batches");
+  Target target;
+  target.strategy = options.strategy;
+  target.topology = options.topology;
+  target.root = options.root;
+  target.route = options.route;
+  target.accumulate = options.accumulate;
+  target.staleness = options.staleness;
+  target.stages = options.stages;
+  if (llvm::Error error = checkUpdates(target))
+    return error;
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)
     return makeError("--strategy=data-parallel takes a mesh with one axis");
   if (options.strategy == "auto" && !options.ranks)
@@ -499,6 +498,7 @@ Options collect() {
   options.explainFile = explain;
   options.schedule = schedule;
   options.stagePatterns.assign(stagePatterns.begin(), stagePatterns.end());
+  options.stageMeshes.assign(stageMeshes.begin(), stageMeshes.end());
   options.root = root;
   options.route = route;
   options.backend = backend;

@@ -28,10 +28,11 @@ struct Options {
   int64_t microBatches = 1;
   std::string schedule;
   std::vector<std::string> stagePatterns;
-  std::string root;             // of each parameter: "hash", "balanced", "shard", or empty
-  std::string route = "direct"; // to the roots and back, or "ring"
-  int64_t accumulate = 1;       // micro-batches that each rank's batch is cut into
-  int64_t staleness = 0;        // steps that gradients are applied late
+  std::vector<std::string> stageMeshes; // of single stages, as "1: dp=4"
+  std::string root;                     // of each parameter: "hash", "balanced", "shard", or empty
+  std::string route = "direct";         // to the roots and back, or "ring"
+  int64_t accumulate = 1;               // micro-batches that each rank's batch is cut into
+  int64_t staleness = 0;                // steps that gradients are applied late
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine

@@ -82,6 +82,7 @@ Target Session::chooseTarget() const {
   target.microBatches = options_.microBatches;
   target.schedule = options_.schedule;
   target.stagePatterns = options_.stagePatterns;
+  target.stageMeshes = options_.stageMeshes;
   target.root = options_.root;
   target.route = options_.route;
   target.accumulate = options_.accumulate;

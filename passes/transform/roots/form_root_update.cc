@@ -76,7 +76,10 @@ public:
 
   /// Finds out which states others than this update read. A parameter that no one reads is none.
   bool findForwarded() {
-    auto isRead = [&](const StepState &state) { return escapes(state.argument) != nullptr; };
+    auto isNone = [](OpOperand &) { return false; };
+    auto isRead = [&](const StepState &state) {
+      return escapes(state.argument, isNone) != nullptr;
+    };
     // The order among the forwarded and among the others stays.
     auto held = std::stable_partition(states_.begin(), states_.end(), isRead);
     forward_ = held - states_.begin();
@@ -84,10 +87,10 @@ public:
     return forward_ > 0;
   }
 
-  /// Another use of a gradient that needs it whole, or null.
-  Operation *findOtherUse() {
+  /// Another use of a gradient that needs it whole and that `isHarmless` does not accept, or null.
+  Operation *findOtherUse(llvm::function_ref<bool(OpOperand &)> isHarmless) {
     for (Value gradient : gradients_)
-      if (Operation *user = escapes(gradient))
+      if (Operation *user = escapes(gradient, isHarmless))
         return user;
     return nullptr;
   }
@@ -110,10 +113,11 @@ private:
     return values;
   }
 
-  Operation *escapes(Value value) {
+  Operation *escapes(Value value, llvm::function_ref<bool(OpOperand &)> isHarmless) {
     SmallVector<Value> own = ownValues();
     return findEscape(value, own, [&](OpOperand &use) {
-      return llvm::any_of(states_, [&](const StepState &state) { return state.update == &use; });
+      return isHarmless(use) ||
+             llvm::any_of(states_, [&](const StepState &state) { return state.update == &use; });
     });
   }
 
@@ -175,6 +179,7 @@ public:
     if (failed(readOptions(step)))
       return signalPassFailure();
     flattenFactors(step.getBody().front());
+    findUpdating(step);
     for (Cell &cell : findCells(step))
       visit(cell);
     eraseDead(step.getBody().front());
@@ -247,10 +252,33 @@ private:
     return cells;
   }
 
+  /// Finds the operations that some new state follows from; others only report.
+  void findUpdating(func::FuncOp step) {
+    Block &block = step.getBody().front();
+    numStates_ = getStateArguments(step).size();
+    for (Operation &op : llvm::reverse(block.without_terminator())) {
+      bool isUpdating = llvm::any_of(op.getUses(), [&](OpOperand &use) { return feedsState(use); });
+      if (isUpdating)
+        updating_.insert(&op);
+    }
+  }
+
+  bool feedsState(OpOperand &use) const {
+    Operation *user = use.getOwner();
+    if (isa<func::ReturnOp>(user))
+      return use.getOperandNumber() < numStates_;
+    for (; user; user = user->getParentOp())
+      if (updating_.contains(user))
+        return true;
+    return false;
+  }
+
   void visit(Cell &cell) {
     if (!cell.findGradients() || !cell.findForwarded())
       return;
-    Operation *other = cell.findOtherUse();
+    // Without a root every rank has the whole gradient, for the update and to report of it.
+    Operation *other =
+        cell.findOtherUse([&](OpOperand &use) { return !root_ && !feedsState(use); });
     if (other && !cell.holdsState()) {
       other->emitRemark() << "needs the whole gradient of state argument "
                           << cell.parameter().getArgNumber()
@@ -263,6 +291,8 @@ private:
 
   RootAttr root_;
   RouteAttr route_;
+  unsigned numStates_ = 0;
+  DenseSet<Operation *> updating_;
 };
 
 } // namespace

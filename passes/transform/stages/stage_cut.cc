@@ -2,6 +2,7 @@
 
 #include "passes/transform/stages/stage_cut.h"
 
+#include "dialect/notes.h"
 #include "passes/analysis/step_cost.h"
 #include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/shard_pattern.h"
@@ -183,14 +184,29 @@ static std::vector<size_t> chooseCut(const Line &line, int numChunks) {
   return cut;
 }
 
-FailureOr<ChunkOf> mlir::coll::cutByCost(const StepParts &parts, int numChunks,
+static LogicalResult refuseToCut(const StepParts &parts, const ::coll::plan::Schedule &schedule,
+                                 size_t numReaders) {
+  const int chunks = schedule.numChunks, stages = schedule.numRanks();
+  InFlightDiagnostic error = parts.getForward().back()->emitError("cannot be cut into ") << chunks;
+  if (chunks == stages)
+    error << " stages";
+  else
+    error << " chunks, " << chunks / stages << " for each of " << stages << " stages";
+  error << ": only " << numReaders
+        << " operations of its forward pass read parameters; use fewer stages";
+  if (chunks != stages)
+    error << ", or a schedule with fewer chunks a stage, as 1f1b";
+  return error;
+}
+
+FailureOr<ChunkOf> mlir::coll::cutByCost(const StepParts &parts,
+                                         const ::coll::plan::Schedule &schedule,
                                          const ::coll::plan::CostModel &model) {
+  const int numChunks = schedule.numChunks;
   Line line(parts, model);
   std::vector<size_t> cut = chooseCut(line, numChunks);
   if (cut.empty())
-    return parts.getForward().back()->emitError("cannot be cut into ")
-           << numChunks << " stages: only " << line.numReaders()
-           << " operations of its forward pass read parameters; use fewer stages";
+    return refuseToCut(parts, schedule, line.numReaders());
   ChunkOf chunkOf;
   int chunk = -1;
   for (auto [i, op] : llvm::enumerate(parts.getForward())) {
@@ -325,4 +341,20 @@ FailureOr<ChunkOf> mlir::coll::cutByPatterns(const StepParts &parts, ArrayRef<st
              << chunk << "; name a parameter or a scope of it, as in --stage='layer_1*: " << chunk
              << "'";
   return chunkOf;
+}
+
+FailureOr<ChunkOf> mlir::coll::cutForward(const StepParts &parts, SmallVector<std::string> patterns,
+                                          const ::coll::plan::Schedule &schedule,
+                                          const ::coll::plan::CostModel &model) {
+  if (patterns.empty())
+    for (int stage : getMarkedStages(parts.getForward()))
+      patterns.push_back(
+          (kScopePrefix + kStageAttr + ":" + Twine(stage) + ": " + Twine(stage)).str());
+  return patterns.empty() ? cutByCost(parts, schedule, model)
+                          : cutByPatterns(parts, patterns, schedule.numChunks);
+}
+
+::coll::plan::CostModel mlir::coll::makeStageModel() {
+  const ::coll::plan::Mesh one{{{"rank", 1}}};
+  return *::coll::plan::CostModel::overTopology(::coll::plan::assumedTopology(1), one);
 }

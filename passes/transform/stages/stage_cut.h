@@ -5,6 +5,7 @@
 
 #include "passes/transform/stages/step_parts.h"
 #include "plan/cost_model.h"
+#include "plan/schedule/schedule.h"
 
 namespace mlir::coll {
 
@@ -17,10 +18,10 @@ double getWorkUs(Operation *op, const ::coll::plan::CostModel &model);
 /// Bytes of a tensor; 8 of anything else.
 double getValueBytes(Type type);
 
-/// Cuts the forward pass, in program order, so that the chunks cost about the same, their backward
-/// passes included, and few bytes cross. Every chunk reads some parameter; an error says how many
-/// there could be.
-FailureOr<ChunkOf> cutByCost(const StepParts &parts, int numChunks,
+/// Cuts the forward pass into the chunks of a schedule, in program order, so that they cost about
+/// the same, their backward passes included, and few bytes cross. Every chunk reads some parameter;
+/// an error says how many there could be.
+FailureOr<ChunkOf> cutByCost(const StepParts &parts, const ::coll::plan::Schedule &schedule,
                              const ::coll::plan::CostModel &model);
 
 /// Cuts by patterns over argument names, `params/layer_0*: 0`: a parameter opens its chunk, and
@@ -28,6 +29,14 @@ FailureOr<ChunkOf> cutByCost(const StepParts &parts, int numChunks,
 /// `scope:Block_1: 1`, put the operations of a scope there.
 FailureOr<ChunkOf> cutByPatterns(const StepParts &parts, ArrayRef<std::string> patterns,
                                  int numChunks);
+
+/// Cuts by the patterns; without any, by the stages that scopes of the step name, else by cost.
+FailureOr<ChunkOf> cutForward(const StepParts &parts, SmallVector<std::string> patterns,
+                              const ::coll::plan::Schedule &schedule,
+                              const ::coll::plan::CostModel &model);
+
+/// What work takes on a rank of the assumed topology.
+::coll::plan::CostModel makeStageModel();
 
 } // namespace mlir::coll
 

@@ -84,6 +84,20 @@ StagePlacement::Chunks StagePlacement::getChunksWith(Value value) const {
   return chunks;
 }
 
+/// The chunk for which alone an operation uses a value. A whole step has no sums that tell where
+/// gradients end; its new state does.
+std::optional<int> StagePlacement::getTarget(OpOperand &use) const {
+  Operation *user = block_.findAncestorOpInBlock(*use.getOwner());
+  ArrayRef<unsigned> states = parts_.getStateArguments();
+  if (user == block_.getTerminator() && parts_.getForm() == StepForm::Whole &&
+      use.getOperandNumber() < states.size()) {
+    auto home = homes_.find(block_.getArgument(states[use.getOperandNumber()]));
+    return home == homes_.end() ? std::nullopt : std::optional<int>(home->second);
+  }
+  auto found = targets_.find(user);
+  return found == targets_.end() ? std::nullopt : std::optional<int>(found->second);
+}
+
 /// The gradient of a parameter belongs to the parameter's chunk, and so does what only it needs.
 void StagePlacement::findTargets() {
   for (Operation &op : llvm::reverse(block_)) {
@@ -97,16 +111,30 @@ void StagePlacement::findTargets() {
       continue;
     std::optional<int> target;
     bool isOne = true;
-    for (Value result : op.getResults())
-      for (Operation *user : getUsers(result, block_)) {
-        auto found = targets_.find(user);
-        isOne &= found != targets_.end() && (!target || *target == found->second);
-        if (isOne)
-          target = found->second;
+    for (OpOperand &use : op.getUses()) {
+      std::optional<int> wanted = getTarget(use);
+      if (!wanted) { // of a whole step, that may be a norm over all gradients
+        isOne &= parts_.getForm() == StepForm::Whole;
+        continue;
       }
-    if (isOne && target)
+      isOne &= !target || *target == *wanted;
+      target = wanted;
+    }
+    if (isOne && target && getChunksFor(&op).test(*target))
       targets_[&op] = *target;
   }
+}
+
+/// Chunks that have everything that the operation reads, gradients aside.
+StagePlacement::Chunks StagePlacement::getChunksFor(Operation *op) const {
+  Chunks chunks(numChunks_, true);
+  for (Value value : getReadValues(op)) {
+    Operation *producer = value.getDefiningOp();
+    const bool isGradient = producer && parts_.isVarying(producer) && !parts_.isForward(producer);
+    if (!parts_.isFree(value) && !isGradient)
+      chunks &= getChunksWith(value);
+  }
+  return chunks;
 }
 
 /// Gradients flow to earlier chunks only. A gradient of parameters is made where they are, if that
@@ -114,16 +142,13 @@ void StagePlacement::findTargets() {
 /// pass allows: a gradient of activations with its weights.
 int StagePlacement::chooseBackwardChunk(Operation *op) {
   int latest = numChunks_ - 1;
-  Chunks all(numChunks_, true);
   for (Value value : getReadValues(op)) {
     Operation *producer = value.getDefiningOp();
-    if (parts_.isFree(value))
-      continue;
-    if (producer && parts_.isVarying(producer) && !parts_.isForward(producer))
+    if (!parts_.isFree(value) && producer && parts_.isVarying(producer) &&
+        !parts_.isForward(producer))
       latest = std::min(latest, getChunk(value));
-    else
-      all &= getChunksWith(value);
   }
+  const Chunks all = getChunksFor(op);
   auto target = targets_.find(op);
   if (target != targets_.end() && target->second <= latest && all.test(target->second))
     return target->second;

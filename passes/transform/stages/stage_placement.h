@@ -45,6 +45,7 @@ private:
   void placeForward(const ChunkOf &forward);
   void findWanted();
   void findTargets();
+  std::optional<int> getTarget(OpOperand &use) const;
   void placeBackward();
   void splitBackward();
   void placeUpdate();
@@ -54,6 +55,7 @@ private:
   std::optional<int> findChunk(Value value) const;
   int chooseBackwardChunk(Operation *op);
   Chunks getChunksWith(Value value) const;
+  Chunks getChunksFor(Operation *op) const;
   Chunks getWanted(Value value) const;
   int chooseUpdateChunk(Operation *op) const;
 

@@ -18,17 +18,21 @@ static StringRef stripTransformations(StringRef name) {
   return inner.take_until([](char c) { return c == ')'; });
 }
 
+void mlir::coll::markStage(Operation *op, int64_t stage) {
+  MLIRContext *context = op->getContext();
+  auto mark = NameLoc::get(StringAttr::get(context, kStageAttr + ":" + Twine(stage) + "/" +
+                                                        op->getName().getStringRef()));
+  op->walk([&](Operation *inner) {
+    inner->setLoc(FusedLoc::get(context, {inner->getLoc(), Location(mark)}));
+  });
+}
+
 void mlir::coll::markStages(func::FuncOp step) {
-  MLIRContext *context = step.getContext();
   step.walk([&](Operation *op) {
     auto stage = op->getAttrOfType<IntegerAttr>(kStageAttr);
     if (!stage)
       return;
-    auto mark = NameLoc::get(StringAttr::get(context, kStageAttr + ":" + Twine(stage.getInt()) +
-                                                          "/" + op->getName().getStringRef()));
-    op->walk([&](Operation *inner) {
-      inner->setLoc(FusedLoc::get(context, {inner->getLoc(), Location(mark)}));
-    });
+    markStage(op, stage.getInt());
     op->removeAttr(kStageAttr);
   });
 }

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral kScopePrefix = "scope:";
 /// In Python the user writes the scope: `with jax.named_scope("coll.stage:1")`.
 void markStages(func::FuncOp step);
 
+/// Puts `op` and what it holds into the scope of a stage.
+void markStage(Operation *op, int64_t stage);
+
 /// The stages that scopes of the locations name.
 std::set<int> getMarkedStages(llvm::ArrayRef<Operation *> ops);
 

@@ -50,6 +50,8 @@ LogicalResult StepParts::findVarying() {
   if (failed(batches))
     return failure();
   batches_ = std::move(*batches);
+  if (form_ == StepForm::Whole)
+    return success();
   for (unsigned k = 0; k < step_.getNumResults(); ++k)
     if (isVarying(getReturned(k)))
       return mlir::emitError(getReturned(k).getLoc(), "result ")
@@ -77,7 +79,8 @@ bool StepParts::computeFree() {
   bool holds = true;
   for (auto [k, index] : llvm::enumerate(states_)) {
     Value state = step_.getArgument(index);
-    if (k < step_.getNumResults() && replicated_.contains(state) && !isFree(getReturned(k))) {
+    if (k < step_.getNumResults() && replicated_.contains(state) &&
+        (!isFree(getReturned(k)) || isVarying(getReturned(k)))) {
       replicated_.erase(state);
       holds = false;
     }
@@ -101,7 +104,7 @@ std::optional<unsigned> StepParts::findLoss() const {
   for (unsigned k = states_.size(); k < step.getNumResults(); ++k) {
     auto type = dyn_cast<RankedTensorType>(step.getResultTypes()[k]);
     if (!type || type.getRank() != 0 || !isa<FloatType>(type.getElementType()) ||
-        !isLate(getReturned(k)))
+        !(form_ == StepForm::Whole ? isVarying(getReturned(k)) : isLate(getReturned(k))))
       continue;
     auto name = step.getResultAttrOfType<StringAttr>(k, kNameAttr);
     if (name && name.getValue() == "loss")

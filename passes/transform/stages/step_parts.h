@@ -19,15 +19,21 @@ namespace mlir::coll {
 /// The reduction over the time axis, where `op` is one.
 AllReduceOp getAccumulation(Operation *op);
 
+/// Before it is partitioned, nothing in a step says where micro-batches are combined: all that
+/// follows from the batch varies, the loss included.
+enum class StepForm : uint8_t { Whole, Partitioned };
+
 class StepParts {
 public:
-  explicit StepParts(func::FuncOp step) : step_(step) {}
+  explicit StepParts(func::FuncOp step, StepForm form = StepForm::Partitioned)
+      : step_(step), form_(form) {}
 
   /// Reports an error where one micro-batch needs a result of all of them, or where no loss says
   /// what the forward pass is.
   LogicalResult analyze();
 
   func::FuncOp getStep() const { return step_; }
+  StepForm getForm() const { return form_; }
 
   /// Differs between micro-batches.
   bool isVarying(Value value) const { return batches_.isVarying(value); }
@@ -57,6 +63,7 @@ private:
   std::optional<unsigned> findLoss() const;
 
   func::FuncOp step_;
+  StepForm form_;
   SmallVector<unsigned> states_;
   MicroBatches batches_;
   DenseSet<Value> free_, replicated_;
