@@ -59,6 +59,23 @@ static std::string describeTemporaries(const TemporaryInfo &largest) {
   return text + ")";
 }
 
+// Whether no rank before this one has the same block, among those of its class: results are taken
+// from the first rank that has them (collect.cc).
+static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, int rank) {
+  auto beginsOf = [&](int other) {
+    std::vector<int64_t> begins;
+    for (const BlockRange &block : blocksOf(info, descriptor.axes, other))
+      begins.push_back(block.begin);
+    return begins;
+  };
+  const std::vector<int64_t> own = beginsOf(rank);
+  for (auto [first, last] : descriptor.ranks)
+    for (int other = first; other <= last && other < rank; ++other)
+      if (beginsOf(other) == own)
+        return false;
+  return true;
+}
+
 Status RankState::allocate() {
   std::vector<BufferNeed> needs;
   for (const TensorInfo &info : descriptor().args)
@@ -108,23 +125,6 @@ bool RankState::mayBorrow(size_t index) const {
 
 static bool isAligned(const char *data) {
   return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
-}
-
-// Whether no rank before this one has the same block, among those of its class: results are taken
-// from the first rank that has them (collect.cc).
-static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, int rank) {
-  auto beginsOf = [&](int other) {
-    std::vector<int64_t> begins;
-    for (const BlockRange &block : blocksOf(info, descriptor.axes, other))
-      begins.push_back(block.begin);
-    return begins;
-  };
-  const std::vector<int64_t> own = beginsOf(rank);
-  for (auto [first, last] : descriptor.ranks)
-    for (int other = first; other <= last && other < rank; ++other)
-      if (beginsOf(other) == own)
-        return false;
-  return true;
 }
 
 // The place of the tensor with this number, in order of the numbers; -1 where it is not there.
