@@ -1,5 +1,6 @@
 // The launchers of a build without the CUDA toolkit: they refuse.
 
+#include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/available.h"
 #include "runtime/kernels/channel/channel.h"
 #include "runtime/kernels/moe/low_latency.h"
@@ -32,6 +33,15 @@ rt::Status launchUnpackGroup(const UnpackGroupCopy &, void *) { return noCuda();
 rt::Status launchPack(const PageCopy &, void *) { return noCuda(); }
 rt::Status initPeerWorkspace(const PeerGroup &, void *) { return noCuda(); }
 rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &, void *) { return noCuda(); }
+
+// --- attention
+
+rt::Status launchAttention(const Attention &, const AttentionBuffers &, void *) {
+  return noCuda();
+}
+rt::Status launchAttentionBackward(const Attention &, const AttentionBuffers &, void *) {
+  return noCuda();
+}
 
 // --- channel
 

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 5 };
+enum { kCollAbiVersion = 6 };
 /* Id of the first entry of the table of computations; those of later ones are lower. */
 enum { kCollFirstComputation = -2 };
 
@@ -81,6 +81,34 @@ typedef struct CollContraction {
   int64_t stride_a, stride_b, stride_out;
   const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
 } CollContraction;
+
+/* Where a tensor [batch][heads][rows][dim] has its elements: strides in elements; those along dim lie
+ * one after another. */
+typedef struct CollRows {
+  int64_t batch, head, row;
+} CollRows;
+
+/* Attention: o = softmax(s) v, where s[i][j] = scale * (q[i] . k[j]), without the matrix s in memory.
+ * q, o and their gradients are [batch][heads][queries][dim]; k, v and theirs
+ * [batch][kv_heads][keys][dim]: head h reads head h / (heads / kv_heads) of k and v. causal: query i
+ * sees the keys j <= i + keys - queries, and keys >= queries. All are of one type; sums and softmax
+ * are in f32. dim is a multiple of 8, 8 to 128; addresses and strides are multiples of 16 bytes. The
+ * strides of gradients are read by attention_backward only. */
+typedef struct CollAttention {
+  int32_t dtype;   /* CollDtype: f32, f16 or bf16 */
+  int32_t compute; /* CollCompute: f32; of f32 tensors also tf32 */
+  int32_t causal;
+  int32_t reserved; /* 0 */
+  int64_t batch, heads, kv_heads, queries, keys, dim;
+  double scale;
+  CollRows q, k, v, o;
+  CollRows d_q, d_k, d_v, d_o;
+} CollAttention;
+
+/* Bytes of the scratch memory of attention_backward. */
+static inline int64_t collAttentionScratchBytes(const CollAttention *attention) {
+  return 4 * attention->batch * attention->heads * attention->queries;
+}
 
 typedef struct CollAbi {
   int32_t version; /* kCollAbiVersion; a step checks it before its first call */

@@ -2,6 +2,7 @@
 
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/abi/guarded.h"
+#include "runtime/step/device/attention.h"
 #include "runtime/step/device/contraction.h"
 
 #include <limits>
@@ -43,6 +44,22 @@ Status checkFill(const void *dst, const void *pattern, int32_t patternBytes, int
   if (count > std::numeric_limits<int64_t>::max() / patternBytes)
     return Status::invalid(std::to_string(count) + " patterns are too many");
   return checkMemory(dst, pattern, count);
+}
+
+int32_t attend(CollContext *ctx, int32_t op, const CollAttention *call,
+               const kernels::AttentionBuffers &buffers, bool isBackward) {
+  const char *kind = isBackward ? "attention_backward" : "attention";
+  return onDevice(ctx, op, kind, [&](Device &device, const CallSite &site) -> Status {
+    if (!call)
+      return Status::invalid("the attention is null");
+    Result<kernels::Attention> attention = attentionOf(*call);
+    if (!attention)
+      return attention.status();
+    Status status = checkAttention(*attention, buffers, isBackward);
+    if (status.ok() && !isEmpty(*attention))
+      status = device.attend(site, *attention, buffers, isBackward);
+    return status.ok() ? status : status.annotate(describe(*attention));
+  });
 }
 
 } // namespace
@@ -109,6 +126,35 @@ int32_t coll_abi_contract(CollContext *ctx, int32_t op, const CollContraction *c
       status = device.contract(site, *contraction, a, b, out);
     return status.ok() ? status : status.annotate(describe(*contraction));
   });
+}
+
+int32_t coll_abi_attention(CollContext *ctx, int32_t op, const CollAttention *attention,
+                           const void *q, const void *k, const void *v, void *o, float *lse) {
+  kernels::AttentionBuffers buffers;
+  buffers.q = q;
+  buffers.k = k;
+  buffers.v = v;
+  buffers.o = o;
+  buffers.lse = lse;
+  return attend(ctx, op, attention, buffers, /*isBackward=*/false);
+}
+
+int32_t coll_abi_attention_backward(CollContext *ctx, int32_t op, const CollAttention *attention,
+                                    const void *q, const void *k, const void *v, const void *o,
+                                    const float *lse, const void *dO, void *dQ, void *dK, void *dV,
+                                    void *scratch) {
+  kernels::AttentionBuffers buffers;
+  buffers.q = q;
+  buffers.k = k;
+  buffers.v = v;
+  buffers.o = const_cast<void *>(o); // read only, as lse
+  buffers.lse = const_cast<float *>(lse);
+  buffers.dO = dO;
+  buffers.dQ = dQ;
+  buffers.dK = dK;
+  buffers.dV = dV;
+  buffers.scratch = scratch;
+  return attend(ctx, op, attention, buffers, /*isBackward=*/true);
 }
 
 } // namespace coll::rt

@@ -9,6 +9,7 @@
 
 #include "runtime/backend/call/check.h"
 #include "runtime/base/trace.h"
+#include "runtime/kernels/attention/attention.h"
 #include "runtime/program/program.h"
 
 #include <functional>
@@ -76,7 +77,7 @@ public:
   virtual void beginCall(const Call &, const TraceGroup &, int64_t) {}
   virtual void endCall(const Call &) {}
 
-  // What follows are the functions of abi.def with the same names; `site` is for messages. Sizes
+  // What follows are functions of abi.def; `site` is for messages. Sizes
   // are not negative, and pointers are null only where the size is zero.
   virtual Status launch(const CallSite &site, int32_t kernel, const void *const *args,
                         int32_t numArgs) = 0;
@@ -89,6 +90,9 @@ public:
   // The contraction has passed checkContraction(), and is not empty.
   virtual Status contract(const CallSite &site, const CollContraction &contraction, const void *a,
                           const void *b, void *out) = 0;
+  // The call has passed checkAttention(), and is not empty.
+  virtual Status attend(const CallSite &site, const kernels::Attention &attention,
+                        const kernels::AttentionBuffers &buffers, bool isBackward) = 0;
   // Null if the program has no constants.
   virtual Result<void *> constants() = 0;
 

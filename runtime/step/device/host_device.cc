@@ -63,4 +63,13 @@ Status HostDevice::contract(const CallSite &, const CollContraction &contraction
   return contractOnHost(contraction, a, b, out);
 }
 
+Status HostDevice::attend(const CallSite &, const kernels::Attention &attention,
+                          const kernels::AttentionBuffers &buffers, bool isBackward) {
+  if (isBackward)
+    kernels::attentionBackwardReference(attention, buffers);
+  else
+    kernels::attentionReference(attention, buffers);
+  return {};
+}
+
 } // namespace coll::rt

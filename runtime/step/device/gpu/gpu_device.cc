@@ -322,4 +322,12 @@ Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const
   return put(site, [&] { return matmuls_->run(c, a, b, out, stream_, isCapturing_); });
 }
 
+Status GpuDevice::attend(const CallSite &site, const kernels::Attention &attention,
+                         const kernels::AttentionBuffers &buffers, bool isBackward) {
+  return put(site, [&] {
+    return isBackward ? kernels::launchAttentionBackward(attention, buffers, stream_)
+                      : kernels::launchAttention(attention, buffers, stream_);
+  });
+}
+
 } // namespace coll::rt

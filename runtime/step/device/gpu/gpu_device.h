@@ -54,6 +54,8 @@ public:
   Status store(const CallSite &site, void *dst, const void *hostSrc, int64_t bytes) override;
   Status contract(const CallSite &site, const CollContraction &contraction, const void *a,
                   const void *b, void *out) override;
+  Status attend(const CallSite &site, const kernels::Attention &attention,
+                const kernels::AttentionBuffers &buffers, bool isBackward) override;
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
