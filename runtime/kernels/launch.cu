@@ -87,6 +87,18 @@ Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes) {
                                        *code >= kOverlapCode};
 }
 
+Result<int> computeCapability() {
+  int device = 0;
+  COLL_RETURN_IF_ERROR(toStatus(cudaGetDevice(&device), "cudaGetDevice"));
+  const Result<int> major =
+      attributeOf(cudaDevAttrComputeCapabilityMajor, device, "compute capability");
+  const Result<int> minor =
+      attributeOf(cudaDevAttrComputeCapabilityMinor, device, "compute capability");
+  if (!major || !minor)
+    return (major ? minor : major).status();
+  return *major * 10 + *minor;
+}
+
 Result<size_t> blockSharedBytes() {
   int device = 0;
   COLL_RETURN_IF_ERROR(toStatus(cudaGetDevice(&device), "cudaGetDevice"));

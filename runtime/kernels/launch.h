@@ -29,6 +29,9 @@ struct PreparedKernel {
 // it.
 rt::Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes);
 
+// The current device's: 90 for 9.0.
+rt::Result<int> computeCapability();
+
 // Shared memory that a block may have on the current device.
 rt::Result<size_t> blockSharedBytes();
 

@@ -36,9 +36,7 @@ rt::Status launchPackNext(const MessageCopy<rt::PackHandle> &, void *) { return 
 
 // --- attention
 
-rt::Status launchAttention(const Attention &, const AttentionBuffers &, void *) {
-  return noCuda();
-}
+rt::Status launchAttention(const Attention &, const AttentionBuffers &, void *) { return noCuda(); }
 rt::Status launchAttentionBackward(const Attention &, const AttentionBuffers &, void *) {
   return noCuda();
 }

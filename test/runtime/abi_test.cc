@@ -408,5 +408,57 @@ TEST_F(AbiTest, ContractRefusesBadArguments) {
   EXPECT_EQ(contract(contractionOf(kCollI32, kCollI32, 2, 2, 2)), kCollUnsupported);
 }
 
+// Two keys that one head of two queries sees, with equal scores for the second one.
+CollAttention twoByTwo() {
+  CollAttention a{};
+  a.causal = 1;
+  a.batch = a.heads = a.kv_heads = 1;
+  a.queries = a.keys = 2;
+  a.dim = 8;
+  a.scale = 1;
+  for (CollRows *rows : {&a.q, &a.k, &a.v, &a.o, &a.d_q, &a.d_k, &a.d_v, &a.d_o})
+    rows->row = 8;
+  return a;
+}
+
+TEST_F(AbiTest, AttentionAveragesTheValuesThatAQuerySees) {
+  alignas(16) float q[16] = {}, v[16] = {2, 0, 0, 0, 0, 0, 0, 0, 4}, o[16], lse[4], scratch[4];
+  alignas(16) float dQ[16], dK[16], dV[16], dO[16] = {};
+  CollAttention a = twoByTwo();
+  ASSERT_EQ(abi_.attention(ctx(), -1, &a, q, q, v, o, lse), kCollOk) << context_->error.message();
+  EXPECT_EQ(o[0], 2);
+  EXPECT_EQ(o[8], 3);
+  EXPECT_FLOAT_EQ(lse[1], std::log(2.0f));
+  dO[8] = 1;
+  ASSERT_EQ(abi_.attention_backward(ctx(), -1, &a, q, q, v, o, lse, dO, dQ, dK, dV, scratch),
+            kCollOk);
+  EXPECT_EQ(dV[0], 0.5f);
+  EXPECT_EQ(dV[8], 0.5f);
+  EXPECT_EQ(collAttentionScratchBytes(&a), 8);
+}
+
+TEST_F(AbiTest, AttentionRefusesBadArguments) {
+  alignas(16) float x[16] = {}, lse[4] = {};
+  const auto attend = [&](const CollAttention &a) {
+    return abi_.attention(ctx(), 0, &a, x, x, x, x, lse);
+  };
+  CollAttention a = twoByTwo();
+  a.o.row = 4;
+  expectInvalid(attend(a), "\"o\" make its rows overlap");
+  a = twoByTwo();
+  a.compute = kCollComputeF64;
+  expectInvalid(attend(a), "no form 3 of computing attention");
+  a = twoByTwo();
+  a.dtype = 99;
+  expectInvalid(attend(a), "no element type 99");
+  a = twoByTwo();
+  a.keys = 1;
+  expectInvalid(attend(a), "attention (op 0 \"grad\" at train.py:12:3) on rank 0");
+  expectInvalid(abi_.attention(ctx(), 0, nullptr, x, x, x, x, lse), "the attention is null");
+  a = twoByTwo();
+  a.dim = 12;
+  EXPECT_EQ(attend(a), kCollUnsupported);
+}
+
 } // namespace
 } // namespace coll::rt::test

@@ -86,6 +86,23 @@ int32_t countedStep(const CollAbi *abi, CollContext *ctx, void *const *args, voi
   return scale(abi, ctx, args[1], results[1], 3, 1);
 }
 
+// w = attention of one query and one key, and d_v of it beside: both are x; loss = 3 * x[0].
+int32_t attentionStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                      void *arena) {
+  CollAttention a{};
+  a.batch = a.heads = a.kv_heads = a.queries = a.keys = 1;
+  a.dim = 8;
+  a.scale = 0.5;
+  float *memory = static_cast<float *>(arena), *lse = memory + 8, *scratch = memory + 12;
+  const void *x = args[1];
+  CALL(abi->attention(ctx, 0, &a, x, x, x, memory, lse));
+  CALL(abi->copy(ctx, 0, args[0], memory, 8));
+  CALL(abi->attention_backward(ctx, 0, &a, x, x, x, memory, lse, x, memory + 16, memory + 24,
+                               memory + 32, scratch));
+  CALL(abi->copy(ctx, 0, static_cast<float *>(args[0]) + 2, memory + 32, 8));
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
 int32_t unknownKernelStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
                           void *) {
   return abi->launch(ctx, 0, 1, nullptr, 0);
@@ -158,7 +175,20 @@ protected:
 
   dl::FakeCuda cuda_;
   dl::FakeCublasLt lt_;
-  ScopedGpuPlatform platform_{{&cuda_.table(), &lt_.table()}};
+  // The fake's GPU memory is the host's.
+  ScopedGpuPlatform platform_{{&cuda_.table(), &lt_.table(), plainly<kernels::attentionReference>,
+                               plainly<kernels::attentionBackwardReference>}};
+
+  template <auto Reference>
+  static Status plainly(const kernels::Attention &attention,
+                        const kernels::AttentionBuffers &buffers, void *stream) {
+    const dl::CudaResult put =
+        dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), [=]() -> dl::FakeCuda::Question {
+          Reference(attention, buffers);
+          return [] { return true; };
+        });
+    return put == dl::kCudaSuccess ? Status() : Status(kCollDevice, "enqueue");
+  }
 };
 
 TEST_F(GpuStepTest, AStepRunsAsItIsWritten) {
@@ -179,6 +209,12 @@ TEST_F(GpuStepTest, TheThirdStepIsCapturedAndReplayed) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(run(**other, 6), replayed);
   EXPECT_EQ(cuda_.calls("graphLaunch"), 4);
+}
+
+TEST_F(GpuStepTest, AttentionRunsOnTheStream) {
+  auto executor = start(1, attentionStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  EXPECT_EQ(run(**executor, 1), (std::vector<std::vector<float>>{{3}, {1, 0, 1, 0}}));
 }
 
 TEST_F(GpuStepTest, LoopsThatTheHostCountsAreCaptured) {

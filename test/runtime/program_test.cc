@@ -45,8 +45,8 @@ TEST(ProgramTest, ReadsEveryField) {
 }
 
 TEST(ProgramTest, RejectsWhatIsInconsistent) {
-  expectRejected(R"("abi":5)", R"("abi":4)", "compiled for 4");
-  expectRejected(R"("abi":5)", R"("abi":5,"device":"tpu")", "device");
+  expectRejected(R"("abi":6)", R"("abi":5)", "compiled for 5");
+  expectRejected(R"("abi":6)", R"("abi":6,"device":"tpu")", "device");
   expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
   expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
   expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");
@@ -110,7 +110,7 @@ TEST(ProgramTest, RejectsPartsThatDoNotFit) {
 }
 
 TEST(ProgramTest, RejectsWhatIsNoDescriptor) {
-  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":5}", "\xff\xfe"})
+  for (const char *text : {"", "{", "[]", "null", "17", "\"x\"", "{}", "{\"abi\":6}", "\xff\xfe"})
     EXPECT_FALSE(Descriptor::parse(text).ok()) << text;
   EXPECT_TRUE(contains(Descriptor::parse("{\"abi\": }").status(), "near byte"));
   EXPECT_FALSE(Descriptor::parse(std::string(100'000, '[')).ok());

@@ -1,17 +1,17 @@
 // attention.h - attention and its gradient without the matrix of scores in memory.
 //
-//   s[i][j] = scale * (q[i] . k[j])                       of one batch and head; i: queries, j: keys
-//   p       = softmax of each row of s, over the keys that the query sees
-//   o       = p v,  lse[i] = log(sum over j of exp(s[i][j]))
+//   s[i][j] = scale * (q[i] . k[j])                       of one batch and head; i: queries, j:
+//   keys p       = softmax of each row of s, over the keys that the query sees o       = p v,
+//   lse[i] = log(sum over j of exp(s[i][j]))
 //
 // The gradient recomputes p from q, k and lse:
 //
 //   delta[i] = o[i] . dO[i]       ds = p * (dO v^T - delta)
 //   dV = p^T dO                   dQ = scale * ds k             dK = scale * ds^T q
 //
-// Tensors are of f32, f16 or bf16, with sums and softmax in f32. p and ds are rounded to the type of
-// the tensors before they are multiplied, and to TF32 where that is allowed. Sums have an order that
-// is fixed per shape: equal calls give equal bits, and nothing is added by atomics.
+// Tensors are of f32, f16 or bf16, with sums and softmax in f32. p and ds are rounded to the type
+// of the tensors before they are multiplied, and to TF32 where that is allowed. Sums have an order
+// that is fixed per shape: equal calls give equal bits, and nothing is added by atomics.
 //
 // Formulas: Dao, FlashAttention-2 (arXiv:2307.08691).
 
@@ -71,9 +71,9 @@ inline int64_t attentionScratchBytes(const Attention &a) {
   return int64_t{sizeof(float)} * a.batch * a.heads * a.queries;
 }
 
-// Enqueue on `stream` and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no CUDA
-// in this build, or a GPU that it has no code for; kCollDevice: CUDA refused. They may be captured
-// in a graph once a call of the same type and dim has run on the GPU.
+// Enqueue on `stream` and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no
+// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused. They may be
+// captured in a graph once a call of the same type and dim has run on the GPU.
 rt::Status launchAttention(const Attention &attention, const AttentionBuffers &buffers,
                            void *stream);
 rt::Status launchAttentionBackward(const Attention &attention, const AttentionBuffers &buffers,

@@ -15,9 +15,6 @@ COLL_DEVICE void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memo
 // called this.
 COLL_DEVICE void letNextLaunch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
-COLL_DEVICE uint32_t sharedAddress(const void *shared) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-}
 // A phase ends after this many arrivals. Other threads may use it after barrierPublish() and a
 // sync.
 COLL_DEVICE void barrierInit(Barrier *barrier, uint32_t arrivals = 1) {

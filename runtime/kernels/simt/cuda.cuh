@@ -158,6 +158,8 @@ COLL_DEVICE uint64_t clockNs() {
 
 } // namespace coll::kernels::simt
 
+#include "runtime/kernels/simt/matrix_cuda.cuh"
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #include "runtime/kernels/simt/bulk_sm90.cuh"
 #else

@@ -20,6 +20,10 @@
 //   Barrier, barrierInit … barrierWait                       an mbarrier in shared memory
 //   bulkLoad bulkStore bulkCommit bulkWaitRead bulkWait      the bulk-copy engine of sm_90
 //   fenceAsync
+//   sharedAddress loadShared … storeShared2                  shared memory by its own addresses
+//   copyAsync16 copyAsync4 commitCopies waitCopies           a thread's copies to it
+//   exp2 logarithm packBf16 packF16 roundTf32 shuffleXor     numbers
+//   loadMatrices loadTransposed multiplyBf16 …               the matrix units
 //
 // Global memory that others write is read after an acquire, by this thread or by one of the
 // block with a barrier since; ordinary loads may come from a cache that an acquire empties.
@@ -29,6 +33,21 @@
 // has written a buffer) orders bulk copies only after fenceAsync(). A load is complete,
 // and visible, for a thread that waited for its barrier; a store has read its shared
 // memory after bulkWaitRead, and is visible after bulkWait, for the thread that issued it.
+
+// Copies of a thread: copyAsync* write zeros if the source `isThere` not, of which nothing is read
+// then. A group of them, ended by commitCopies(), has arrived for the thread that issued it after
+// waitCopies() with the number of later groups, and for the block after a barrier.
+//
+// Matrix units. With g = lane / 4 and t = lane % 4:
+//   loadMatrices: four matrices of 8 rows of 16 bytes; lane l has the address of row l % 8 of
+//     matrix l / 8, and receives of each the word t of row g. loadTransposed: of 16-bit elements,
+//     rows 2t and 2t + 1 of column g.
+//   multiplyX: c += a b, with c 16 x 8 in f32: {c[0], c[1]} are row g, columns 2t and 2t + 1,
+//     {c[2], c[3]} row g + 8. Narrow types: a is 16 x 16, a[0] of row g, columns 2t and 2t + 1,
+//     a[1] of row g + 8, a[2] and a[3] the same of columns 2t + 8 and 2t + 9; b is 16 x 8: b0 holds
+//     rows 2t and 2t + 1 of column g, b1 rows 2t + 8 and 2t + 9. TF32: a is 16 x 8, a[0] of row g,
+//     column t, a[1] of row g + 8, a[2] and a[3] of column t + 4; b is 8 x 8, rows t and t + 4 of
+//     column g.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_SIMT_H
 #define COLL_RUNTIME_KERNELS_SIMT_SIMT_H

@@ -82,18 +82,18 @@ typedef struct CollContraction {
   const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
 } CollContraction;
 
-/* Where a tensor [batch][heads][rows][dim] has its elements: strides in elements; those along dim lie
- * one after another. */
+/* Where a tensor [batch][heads][rows][dim] has its elements: strides in elements; those along dim
+ * lie one after another. */
 typedef struct CollRows {
   int64_t batch, head, row;
 } CollRows;
 
-/* Attention: o = softmax(s) v, where s[i][j] = scale * (q[i] . k[j]), without the matrix s in memory.
- * q, o and their gradients are [batch][heads][queries][dim]; k, v and theirs
- * [batch][kv_heads][keys][dim]: head h reads head h / (heads / kv_heads) of k and v. causal: query i
- * sees the keys j <= i + keys - queries, and keys >= queries. All are of one type; sums and softmax
- * are in f32. dim is a multiple of 8, 8 to 128; addresses and strides are multiples of 16 bytes. The
- * strides of gradients are read by attention_backward only. */
+/* Attention: o = softmax(s) v, where s[i][j] = scale * (q[i] . k[j]), without the matrix s in
+ * memory. q, o and their gradients are [batch][heads][queries][dim]; k, v and theirs
+ * [batch][kv_heads][keys][dim]: head h reads head h / (heads / kv_heads) of k and v. causal: query
+ * i sees the keys j <= i + keys - queries, and keys >= queries. All are of one type; sums and
+ * softmax are in f32. dim is a multiple of 8, 8 to 128; addresses and strides are multiples of 16
+ * bytes. The strides of gradients are read by attention_backward only. */
 typedef struct CollAttention {
   int32_t dtype;   /* CollDtype: f32, f16 or bf16 */
   int32_t compute; /* CollCompute: f32; of f32 tensors also tf32 */

@@ -42,6 +42,7 @@ struct Meeting {
 struct Warp {
   Meeting meeting;
   std::array<std::array<uint64_t, kWarpThreads>, 2> values{};
+  std::array<std::array<uint32_t, kWarpThreads * kMostWords>, 2> words{};
 };
 
 struct Copy {
@@ -90,6 +91,8 @@ struct Fiber {
   uint64_t waitValue = 0;
   std::vector<Copy> uncommitted;
   std::deque<std::vector<Copy>> groups;
+  std::vector<Copy> uncommittedLoads; // of copyAsync
+  std::deque<std::vector<Copy>> loadGroups;
   Stack *stack = nullptr;
 
   bool asleep() const {
@@ -329,6 +332,12 @@ uint64_t shuffle(uint64_t value, uint32_t from) {
   return warp.values[meet(warp.meeting) % 2][from % kWarpThreads];
 }
 
+const uint32_t *gather(const uint32_t *words, uint32_t count) {
+  Warp &warp = *self->warp;
+  std::copy_n(words, count, warp.words[warp.meeting.generation % 2].begin() + lane() * kMostWords);
+  return warp.words[meet(warp.meeting) % 2].data();
+}
+
 uint32_t ballot(bool vote) {
   Warp &warp = *self->warp;
   warp.values[warp.meeting.generation % 2][lane()] = vote;
@@ -426,6 +435,29 @@ void bulkWaitUntil(size_t pending) {
   for (; self->groups.size() > pending; self->groups.pop_front())
     for (const Copy &copy : self->groups.front())
       std::memcpy(copy.to, copy.from, copy.bytes);
+}
+
+void copyAsync(void *shared, const void *global, uint32_t bytes, bool isThere) {
+  if ((reinterpret_cast<uintptr_t>(shared) | reinterpret_cast<uintptr_t>(global)) % bytes)
+    bug("an asynchronous copy that is not aligned to its size");
+  std::memset(shared, kJunk, bytes);
+  self->uncommittedLoads.push_back({static_cast<char *>(shared),
+                                    isThere ? static_cast<const char *>(global) : nullptr, bytes,
+                                    nullptr});
+}
+
+void commitCopies() {
+  self->loadGroups.push_back(std::move(self->uncommittedLoads));
+  self->uncommittedLoads.clear();
+}
+
+void waitCopiesUntil(size_t pending) {
+  for (; self->loadGroups.size() > pending; self->loadGroups.pop_front())
+    for (const Copy &copy : self->loadGroups.front())
+      if (copy.from)
+        std::memcpy(copy.to, copy.from, copy.bytes);
+      else
+        std::memset(copy.to, 0, copy.bytes);
 }
 
 } // namespace coll::kernels::simt

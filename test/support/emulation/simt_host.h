@@ -61,6 +61,10 @@ inline uint32_t shuffle(uint32_t value, uint32_t from) {
 inline uint32_t shuffleUp(uint32_t value, uint32_t delta) {
   return shuffle(value, lane() >= delta ? lane() - delta : lane());
 }
+// The words of all lanes: word i of lane l is [l * kMostWords + i], valid until the warp meets
+// again twice.
+inline constexpr uint32_t kMostWords = 6;
+const uint32_t *gather(const uint32_t *words, uint32_t count);
 uint32_t ballot(bool vote);
 uint32_t sum(uint32_t value);
 inline uint32_t countBits(uint32_t bits) { return static_cast<uint32_t>(__builtin_popcount(bits)); }
@@ -176,6 +180,17 @@ void bulkWait() {
 }
 inline void fenceAsync() {}
 
+// A thread's copies: its destination holds junk until it has waited.
+void copyAsync(void *shared, const void *global, uint32_t bytes, bool isThere);
+void commitCopies();
+void waitCopiesUntil(size_t pending);
+template <int pending>
+void waitCopies() {
+  waitCopiesUntil(pending);
+}
+
 } // namespace coll::kernels::simt
+
+#include "test/support/emulation/simt_matrix.h"
 
 #endif // COLL_TEST_SUPPORT_EMULATION_SIMT_HOST_H

@@ -325,8 +325,8 @@ Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const
 Status GpuDevice::attend(const CallSite &site, const kernels::Attention &attention,
                          const kernels::AttentionBuffers &buffers, bool isBackward) {
   return put(site, [&] {
-    return isBackward ? kernels::launchAttentionBackward(attention, buffers, stream_)
-                      : kernels::launchAttention(attention, buffers, stream_);
+    return (isBackward ? platform_.attentionBackward : platform_.attention)(attention, buffers,
+                                                                            stream_);
   });
 }
 

@@ -5,19 +5,25 @@
 
 #include "runtime/dl/cublaslt.h"
 #include "runtime/dl/platform.h"
+#include "runtime/kernels/attention/attention.h"
 
 namespace coll::rt {
+
+using AttentionLauncher = Status (*)(const kernels::Attention &, const kernels::AttentionBuffers &,
+                                     void *stream);
 
 struct GpuPlatform {
   const dl::Cuda *cuda = nullptr;
   const dl::CublasLt *cublasLt = nullptr; // null: the machine's, when a contraction needs it
+  AttentionLauncher attention = kernels::launchAttention;
+  AttentionLauncher attentionBackward = kernels::launchAttentionBackward;
 };
 
 // The machine's driver, or a test's. kCollUnsupported, with the reason, if there is no GPU. Any
 // thread may call it.
 inline Result<GpuPlatform> gpuPlatform() {
   return dl::platformOr<GpuPlatform>(
-      [](const dl::Cuda *cuda) -> Result<GpuPlatform> { return GpuPlatform{cuda, nullptr}; });
+      [](const dl::Cuda *cuda) -> Result<GpuPlatform> { return GpuPlatform{cuda}; });
 }
 
 // Replaces the platform while the object lives; no executor may be alive when it begins or ends.
