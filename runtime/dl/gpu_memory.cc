@@ -4,12 +4,25 @@
 
 namespace coll::rt::dl {
 
+// Of a kernel: the driver keeps it for all later calls of the process.
+static bool isFault(CudaResult result) {
+  constexpr CudaResult kIllegalAddress = 700, kAssert = 710, kHardwareStack = 714,
+                       kLaunchFailed = 719;
+  return result == kIllegalAddress || result == kAssert ||
+         (result >= kHardwareStack && result <= kLaunchFailed);
+}
+
 Result<std::shared_ptr<GpuContext>> GpuContext::open(const Cuda &cuda, int ordinal) {
   std::shared_ptr<GpuContext> gpu(new GpuContext(cuda, ordinal));
   CudaDevice device = 0;
   COLL_RETURN_IF_ERROR(gpu->check(cuda.deviceGet(&device, ordinal), "cuDeviceGet"));
-  COLL_RETURN_IF_ERROR(
-      gpu->check(cuda.primaryContextRetain(&gpu->context_, device), "cuDevicePrimaryCtxRetain"));
+  const CudaResult retained = cuda.primaryContextRetain(&gpu->context_, device);
+  Status status = gpu->check(retained, "cuDevicePrimaryCtxRetain");
+  if (isFault(retained))
+    status = {status.code(), status.message() + "; a kernel's fault has ended the use of GPUs by "
+                                                "this process: start another one"};
+  if (!status.ok())
+    return status;
   return gpu;
 }
 

@@ -103,8 +103,7 @@ Status RankState::allocate() {
   fetchedArgs_.resize(args_.size());
   fetchedResults_.resize(results_.size());
   for (const TensorInfo &info : descriptor().results)
-    givesResult_.push_back(!device_->isHost() &&
-                           isFirstHolder(descriptor(), info, context_->rank));
+    givesResult_.push_back(!device_->isHost() && isFirstHolder(descriptor(), info, context_->rank));
   return {};
 }
 

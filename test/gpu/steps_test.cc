@@ -422,6 +422,7 @@ protected:
               (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})});
           std::fprintf(stderr, "%s\n", results.status().message().c_str());
           executor->reset();
+          std::fprintf(stderr, "then: %s\n", Executor::create({*made}).status().message().c_str());
           _exit(results.ok() ? 5 : hostStepRuns() ? 0 : 6);
         },
         testing::ExitedWithCode(0), message);
@@ -431,7 +432,8 @@ protected:
 TEST_F(FaultsOnGpuTest, AnIllegalAccessIsAnError) {
   if (access("/dev/nvidiactl", F_OK) != 0)
     GTEST_SKIP() << "no GPU";
-  expectDeath("CUDA_ERROR_.*COLL_GPU_SYNC=1 names the operation");
+  expectDeath(
+      "CUDA_ERROR_.*COLL_GPU_SYNC=1 names the operation(.|\n)*then: .*ended the use of GPUs");
 }
 
 TEST_F(FaultsOnGpuTest, WaitingForEachCallNamesTheKernel) {

@@ -391,6 +391,14 @@ TEST_F(GpuStepTest, TooLittleMemoryNamesWhatIsNeeded) {
   EXPECT_TRUE(contains(executor.status(), "pinned memory")) << executor.status().message();
 }
 
+TEST_F(GpuStepTest, AProcessThatHasLostItsGpuIsToldSo) {
+  cuda_.failNext("primaryContextRetain", 716);
+  auto executor = start(1, localStep);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "a kernel's fault has ended the use of GPUs"))
+      << executor.status().message();
+}
+
 TEST_F(GpuStepTest, FailuresNameTheKernelAndItsPlace) {
   cuda_.failNext("launchKernel", 701);
   Status status = failureOf(localStep);

@@ -41,8 +41,12 @@ static std::optional<unsigned> findLoopAcross(const Nest &nest, const ElementSha
   if (nest.extents[shape.fast] % (kTileAlong * shape.width) != 0)
     return std::nullopt;
   for (const NestOperand &operand : nest.operands) {
-    std::optional<int64_t> stride = operand.stride(shape.fast);
-    if (!operand.type || !stride || std::abs(*stride) * operand.elementBytes() < kSectorBytes)
+    // What is read again and again along a loop comes from a cache.
+    auto moves = [&](unsigned loop) {
+      return nest.extents[loop] == 1 || operand.stride(loop).value_or(0) != 0;
+    };
+    if (!operand.type || !llvm::all_of(nest.parallel, moves) ||
+        std::abs(*operand.stride(shape.fast)) * operand.elementBytes() < kSectorBytes)
       continue;
     for (unsigned loop : nest.parallel)
       if (loop != shape.fast && operand.stride(loop) == 1 && nest.extents[loop] % kTileAcross == 0)
