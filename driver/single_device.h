@@ -18,7 +18,7 @@ enum class Twin {
 /// A step as it is before it is distributed, compiled for one device when it is first run.
 class SingleDevice {
 public:
-  /// `compiler` and `file` are borrowed. Of `target` count the GPU, the precision of its products,
+  /// `compiler` and `file` are borrowed. From `target` come the GPU, the precision of its products,
   /// and how many steps late gradients are applied.
   SingleDevice(StepCompiler &compiler, StepFile &file, rt::ExecutorOptions execution,
                const Target &target)

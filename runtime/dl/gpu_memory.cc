@@ -4,7 +4,7 @@
 
 namespace coll::rt::dl {
 
-// Of a kernel: the driver keeps it for all later calls of the process.
+// Whether a kernel has failed, which the driver tells all later calls of the process.
 static bool isFault(CudaResult result) {
   constexpr CudaResult kIllegalAddress = 700, kAssert = 710, kHardwareStack = 714,
                        kLaunchFailed = 719;

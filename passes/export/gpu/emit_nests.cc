@@ -29,7 +29,7 @@ namespace {
 /// How threads share the elements of a nest without a reduction.
 struct ElementShape {
   unsigned fast = 0, width = 1;
-  /// Of a transpose: a loop along which what is read is contiguous. The threads of a warp are
+  /// A transpose has a loop along which what is read is contiguous: the threads of a warp are
   /// neighbours along it, those of a block form a tile with `fast`.
   std::optional<unsigned> across;
   int64_t threads = 1;
