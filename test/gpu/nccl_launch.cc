@@ -3,12 +3,15 @@
 // to build it.
 //
 //   nccl-launch --processes=2 --threads=1 [--one-host] [--bytes=N,N] [--calls=N] [--replays=N]
-//   [--loop]
+//   [--loop] [--turns=N --switch=LIBRARY:PLUGIN:PLUGIN…]
 //
 // Rank r has GPU r modulo their number. Each process is a host of its own (NCCL_HOSTID), so that
 // processes may share a GPU, unless --one-host. For each size, 5 calls to warm up, then the timed
 // ones, each between two CUDA events, without a pause. --replays: then graphs of 4 calls, captured
-// once and replayed so often. --loop: microseconds a call of all calls together, instead.
+// once and replayed so often. --loop: microseconds a call of all calls together, instead. --turns:
+// so many loops with each of no plugin, one that records nothing, and the PLUGINs, in turns and on
+// one communicator; LIBRARY is libnccl-profiler-switch.so, which NCCL_PROFILER_PLUGIN has to name,
+// too.
 //
 // Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
 // with 1 and NCCL's error where a rank fails; the other ranks, which may wait for it, end then,
@@ -16,6 +19,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
+#include "runtime/dl/library.h"
 #include "runtime/dl/nccl.h"
 
 #include <atomic>
@@ -27,6 +31,7 @@
 #include <fstream>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -42,7 +47,8 @@ struct Options {
   int processes = 2, threads = 1;
   bool isOneHost = false, isLoop = false;
   std::vector<int64_t> sizes{1 << 20};
-  int calls = 100, replays = 0;
+  int calls = 100, replays = 0, turns = 0;
+  std::vector<std::string> plugins; // the library that switches, and what it switches between
   int numRanks() const { return processes * threads; }
 };
 
@@ -68,12 +74,16 @@ public:
     }
     cuda_ = *cuda;
     nccl_ = *nccl;
+    if (options_.turns > 0)
+      COLL_RETURN_IF_ERROR(loadSwitch());
     COLL_RETURN_IF_ERROR(join());
     dl::CudaScope scope(*cuda_, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
     Status status = open();
     for (size_t i = 0; i < options_.sizes.size() && status.ok(); ++i)
-      status = options_.isLoop ? loop(options_.sizes[i]) : measure(options_.sizes[i]);
+      status = options_.turns > 0 ? takeTurns(options_.sizes[i])
+               : options_.isLoop  ? loop(options_.sizes[i], "")
+                                  : measure(options_.sizes[i]);
     if (status.ok() && options_.replays > 0)
       status = replay();
     const Status closed = check(nccl_->commDestroy(comm_), "ncclCommDestroy");
@@ -166,7 +176,7 @@ private:
     return {};
   }
 
-  Status loop(int64_t bytes) {
+  Status loop(int64_t bytes, const std::string &what) {
     COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
     COLL_RETURN_IF_ERROR(synchronize());
     const auto begin = std::chrono::steady_clock::now();
@@ -175,8 +185,36 @@ private:
     const std::chrono::duration<double, std::micro> taken =
         std::chrono::steady_clock::now() - begin;
     if (number_ == 0)
-      std::printf("%lld bytes: %.3f us a call\n", static_cast<long long>(bytes),
+      std::printf("%s%lld bytes: %.3f us a call\n", what.c_str(), static_cast<long long>(bytes),
                   taken.count() / options_.calls);
+    return {};
+  }
+
+  // Before NCCL asks the library, which it loads, too.
+  Status loadSwitch() {
+    const std::string &path = options_.plugins.front();
+    Result<dl::Library> library = dl::Library::open(path);
+    if (!library)
+      return library.status();
+    auto *add = library->symbol<bool(const char *)>("profilerSwitchAdd");
+    switch_ = library->symbol<void(int)>("profilerSwitch");
+    if (!add || !switch_)
+      return Status::invalid("\"" + path + "\" cannot switch");
+    for (size_t i = 1; i < options_.plugins.size(); ++i)
+      if (!add(options_.plugins[i].c_str()))
+        return Status::invalid("\"" + options_.plugins[i] +
+                               "\" is no profiler plugin of version 5");
+    return {};
+  }
+  // The order of the loops rotates, so that none is always behind the same one.
+  Status takeTurns(int64_t bytes) {
+    const int cases = static_cast<int>(options_.plugins.size()) + 1;
+    for (int turn = 0; turn < options_.turns; ++turn)
+      for (int i = 0; i < cases; ++i) {
+        const int which = (turn + i) % cases;
+        switch_(which);
+        COLL_RETURN_IF_ERROR(loop(bytes, std::to_string(turn) + " " + std::to_string(which) + " "));
+      }
     return {};
   }
 
@@ -212,6 +250,7 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::NcclComm comm_ = nullptr;
   std::string times_;
+  void (*switch_)(int) = nullptr;
 };
 
 // The ranks of one process, which ends here where one of them fails.
@@ -269,6 +308,14 @@ bool parse(const char *argument, Options &options) {
     return (options.calls = std::atoi(text)) > 0;
   if (const char *text = value("--replays="))
     return (options.replays = std::atoi(text)) > 0;
+  if (const char *text = value("--turns="))
+    return (options.turns = std::atoi(text)) > 0;
+  if (const char *text = value("--switch=")) {
+    std::string word;
+    for (std::istringstream words(text); std::getline(words, word, ':');)
+      options.plugins.push_back(word);
+    return !options.plugins.empty();
+  }
   if (const char *text = value("--bytes=")) {
     options.sizes.clear();
     for (char *end = nullptr; *text; text = *end ? end + 1 : end) {
@@ -291,9 +338,11 @@ int main(int argc, char **argv) {
     if (!parse(argv[i], options)) {
       std::fprintf(stderr,
                    "usage: nccl-launch [--processes=N] [--threads=N] [--one-host] [--bytes=N,…] "
-                   "[--calls=N] [--replays=N] [--loop]\n");
+                   "[--calls=N] [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN…]\n");
       return 2;
     }
+  if (options.turns > 0 && options.plugins.empty())
+    return std::fprintf(stderr, "nccl-launch: --turns needs --switch\n"), 2;
   void *shared =
       mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)

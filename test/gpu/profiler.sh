@@ -97,26 +97,22 @@ matrix() {
   return $code
 }
 
-# What plugins cost a loop of calls of 1 MiB: in turns with none, one that records nothing, ours, and NCCL's example
-# if NCCL_PROFILER_EXAMPLE names it. Two ranks: over NVLink, or over sockets where they share a GPU.
+# What plugins cost a loop of calls of 1 MiB: none, one that records nothing, ours, and NCCL's example if
+# NCCL_PROFILER_EXAMPLE names it, in turns on one communicator. Two ranks: over NVLink, or over sockets where they
+# share a GPU.
 cost() {
-  declare -A plugins=([none]=none [empty]=$build/lib/libnccl-profiler-empty.so [coll]=$plugin)
-  local order=(none empty coll) rounds=${PROFILER_ROUNDS:-7} round case
-  [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins[example]=$NCCL_PROFILER_EXAMPLE && order+=(example); }
-  local how=(env) calls=20000 links=NVLink
+  local plugins=$plugin names=(libnccl-profiler-coll) switch=$build/lib/libnccl-profiler-switch.so
+  [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins+=:$NCCL_PROFILER_EXAMPLE && names+=("NCCL's example"); }
+  local how=(env) links=NVLink options=(--one-host --calls=1500 --turns="${PROFILER_TURNS:-60}")
   # shellcheck disable=SC2206
-  [ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { how=(env $net) && calls=150 && links=sockets; }
+  [ "$(nvidia-smi -L | wc -l)" -ge 2 ] ||
+    { how=(env $net) && links=sockets && options=(--calls=50 --turns="${PROFILER_TURNS:-20}"); }
   rm -rf "$out/cost"
-  mkdir -p "$out/cost"
-  for round in $(seq "$rounds"); do
-    for case in "${order[@]}"; do
-      "${how[@]}" NCCL_PROFILER_PLUGIN="${plugins[$case]}" COLL_PROFILER_FILE=/dev/null \
-        NCCL_PROFILE_EVENT_MASK=4095 NCCL_PROFILE_DUMP_FILE=/dev/null \
-        "$build/bin/nccl-launch" --processes=2 $([ $links = sockets ] || echo --one-host) --loop --calls=$calls \
-        >"$out/cost/$case.$round" || return 1
-    done
-  done
-  python3 "$here/profiler_check.py" --cost="$out/cost" --links=$links --rows="$COLL_ROWS/profiler.jsonl"
+  "${how[@]}" NCCL_PROFILER_PLUGIN="$switch" COLL_PROFILER_FILE=/dev/null NCCL_PROFILE_EVENT_MASK=4095 \
+    NCCL_PROFILE_DUMP_FILE=/dev/null "$build/bin/nccl-launch" --processes=2 "${options[@]}" \
+    --switch="$switch:$plugins" >"$out/cost" || return 1
+  python3 "$here/profiler_check.py" --cost="$out/cost" --links=$links --plugins "${names[@]}" \
+    --rows="$COLL_ROWS/profiler.jsonl"
 }
 
 tests() {

@@ -2,7 +2,7 @@
 """Checks the traces of profiler.sh with the decoder of test/profiler, which shares nothing with the plugin.
 
     profiler_check.py FOLDER                   traces *.pftrace, and *.json with the times of CUDA events
-    profiler_check.py --cost=FOLDER --rows=FILE   appends the row of the plugin's cost
+    profiler_check.py --cost=FILE --plugins NAME… --rows=FILE   appends the rows of what plugins cost
 
 In FOLDER: the ranks have the same collectives; each has a completion that a kernel or the proxy told;
 a kernel's stop stamp is not before its start, unless flagged; nothing was dropped; medians are within 5 % of CUDA events.
@@ -76,9 +76,21 @@ def check_folder(folder):
     assert all(rank == ranks[0] for rank in ranks), "the ranks have different collectives"
 
 
-def microseconds(path):
-    """Of "1048576 bytes: 470.2 us a call"."""
-    return float(path.read_text().split(": ")[1].split(" ")[0])
+def read_turns(path):
+    """Of "turn case 1048576 bytes: 13.5 us a call": microseconds by case, one for each turn."""
+    times = collections.defaultdict(list)
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if words[3:4] == ["bytes:"]:
+            times[int(words[1])].append(float(words[4]))
+    return times
+
+
+def interval(values):
+    """The median, and the order statistics around it that hold it in 95 % of samples."""
+    values, half = sorted(values), 0.98 * len(values) ** 0.5
+    low, high = int(len(values) / 2 - half), int(len(values) / 2 + half)
+    return statistics.median(values), values[max(0, low)], values[min(len(values) - 1, high)]
 
 
 def gpus():
@@ -86,19 +98,21 @@ def gpus():
     return f"{lines[0].split(': ')[1].split(' (')[0]}, {len(lines)} GPUs"
 
 
-def cost(folder, links, rows):
-    """Rows of the loops with a plugin beside those without one, which were taken in turns."""
-    names = {"empty": "a plugin that records nothing", "coll": "libnccl-profiler-coll", "example": "NCCL's example"}
-    times = {case: [microseconds(path) for path in sorted(folder.glob(f"{case}.*"))] for case in ("none", *names)}
-    for case, name in names.items():
-        if not times[case]:
-            continue
-        ratios = [own / none for own, none in zip(times[case], times["none"])]
+def cost(path, links, names, rows):
+    """A row for each plugin: its loop beside that of the empty plugin, and of none, of the same turn."""
+    times = read_turns(path)
+    assert len(times) == 2 + len(names), f"{path.name}: {len(times)} cases"
+    for case, name in enumerate(["a plugin that records nothing", *names], start=1):
+        against_none = interval([own / none for own, none in zip(times[case], times[0])])
+        against_empty = interval([own / empty for own, empty in zip(times[case], times[1])])
         row = {"machine": gpus(), "date": str(datetime.date.today()), "command": "./dev gpu-test --only=profiler",
                "case": f"all_reduce of stock NCCL, 2 ranks over {links}, all events: {name}", "size": "1 MiB",
                "metric": "us", "ours": round(statistics.median(times[case]), 2),
-               "peer": round(statistics.median(times["none"]), 2), "peer_name": "without a plugin",
-               "ratio": round(1 / statistics.median(ratios), 4), "pairs": [round(ratio, 3) for ratio in ratios]}
+               "peer": round(statistics.median(times[1]), 2), "peer_name": "a plugin that records nothing",
+               "ratio": round(1 / against_empty[0], 4), "turns": len(times[case]),
+               "without_a_plugin": round(statistics.median(times[0]), 2),
+               "of_empty": [round(value, 4) for value in against_empty],
+               "of_none": [round(value, 4) for value in against_none]}
         print(json.dumps(row))
         with open(rows, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -109,10 +123,11 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--cost", type=pathlib.Path)
     parser.add_argument("--links", default="sockets")
+    parser.add_argument("--plugins", nargs="*", default=[], help="what the third case and the next ones are")
     parser.add_argument("--rows")
     options = parser.parse_args()
     if options.cost:
-        cost(options.cost, options.links, options.rows)
+        cost(options.cost, options.links, options.plugins, options.rows)
     else:
         check_folder(options.folder)
 

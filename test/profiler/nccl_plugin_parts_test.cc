@@ -5,9 +5,11 @@
 #include "runtime/profiler/nccl_plugin/gpu_clock.h"
 #include "runtime/profiler/nccl_plugin/handles.h"
 #include "runtime/profiler/nccl_plugin/names.h"
+#include "runtime/profiler/nccl_plugin/open_kernels.h"
 #include "runtime/profiler/nccl_plugin/ring.h"
 #include "runtime/profiler/nccl_plugin/settings.h"
 #include "runtime/profiler/nccl_plugin/summary.h"
+#include "runtime/profiler/nccl_plugin/tick_clock.h"
 
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -21,20 +23,27 @@ static_assert(sizeof(CollNetEvent) == sizeof(abi::NetCollEventV1) &&
               offsetof(CollNetEvent, bytes) == offsetof(abi::NetCollEventV1, bytes) &&
               COLL_NET_EVENT_ID == abi::kNetCollV1);
 
+// A record of a collective takes two of the eight slots, one of a state takes one.
 TEST(DropOldestRingTest, KeepsTheNewestAndCountsTheOthers) {
-  DropOldestRing ring(8);
-  Record record;
-  for (uint64_t i = 0; i < 20; ++i) {
-    record.seq = i;
-    ring.push(record);
+  for (const bool isLong : {false, true}) {
+    DropOldestRing ring(8);
+    Record record;
+    record.kind = isLong ? RecordKind::Start : RecordKind::State;
+    record.type = bitNumber(abi::kColl);
+    for (uint64_t i = 0; i < 20; ++i) {
+      record.count = record.seq = i;
+      ring.push(record);
+    }
+    uint64_t dropped = 0;
+    const uint64_t first = isLong ? 16 : 12;
+    for (uint64_t expected = first; expected < 20; ++expected) {
+      ASSERT_TRUE(ring.pop(record, dropped));
+      EXPECT_EQ(record.count, expected);
+      EXPECT_EQ(record.seq, isLong ? expected : 0);
+    }
+    EXPECT_FALSE(ring.pop(record, dropped));
+    EXPECT_EQ(dropped, first);
   }
-  uint64_t dropped = 0;
-  for (uint64_t expected = 12; expected < 20; ++expected) {
-    ASSERT_TRUE(ring.pop(record, dropped));
-    EXPECT_EQ(record.seq, expected);
-  }
-  EXPECT_FALSE(ring.pop(record, dropped));
-  EXPECT_EQ(dropped, 12u);
 }
 
 // The producer overwrites while the consumer reads: every record is whole, in order, or counted.
@@ -43,8 +52,10 @@ TEST(DropOldestRingTest, RecordsAreWholeOrCountedWhileTheProducerRuns) {
   DropOldestRing ring(64);
   std::thread producer([&] {
     Record record;
+    record.type = bitNumber(abi::kColl);
     for (uint64_t i = 1; i <= kRecords; ++i) {
       record.seq = record.count = record.userTag = record.stamp = record.ns = i;
+      record.kind = i % 3 == 0 ? RecordKind::State : RecordKind::Start; // one slot, or two
       ring.push(record);
     }
   });
@@ -54,10 +65,11 @@ TEST(DropOldestRingTest, RecordsAreWholeOrCountedWhileTheProducerRuns) {
     if (!ring.pop(record, dropped))
       continue;
     ++read;
-    ASSERT_GT(record.seq, last);
-    ASSERT_TRUE(record.count == record.seq && record.userTag == record.seq &&
-                record.stamp == record.seq && record.ns == record.seq);
-    last = record.seq;
+    ASSERT_GT(record.count, last);
+    ASSERT_TRUE(record.stamp == record.count && record.ns == record.count);
+    const uint64_t more = record.kind == RecordKind::Start ? record.count : 0;
+    ASSERT_TRUE(record.seq == more && record.userTag == more);
+    last = record.count;
   }
   producer.join();
   EXPECT_EQ(read + dropped, kRecords);
@@ -161,6 +173,55 @@ TEST(GpuClockTest, DriftIsFollowed) {
     EXPECT_TRUE(clock.sawStamp(gpu, host + 50));
   }
   EXPECT_NEAR(static_cast<double>(clock.toHost(gpu)), static_cast<double>(host), 25'000);
+}
+
+TEST(TickClockTest, TicksBetweenNotesAreTimesInTheirOrder) {
+  TickClock clock;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::pair<uint64_t, uint64_t>> seen; // ticks, and the time just after them
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t ticks = clock.now();
+      seen.emplace_back(ticks, perfetto::monotonicNs());
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    const uint64_t noted = clock.note();
+    EXPECT_GE(noted, seen.back().first);
+    uint64_t last = 0;
+    for (auto [ticks, ns] : seen) {
+      EXPECT_GE(clock.toNs(ticks), last);
+      last = clock.toNs(ticks);
+      EXPECT_LT(last, ns + 10'000);
+    }
+  }
+}
+
+// A channel that has begun is kept until it ends; what finds its place taken is told at once.
+TEST(OpenKernelsTest, EndMakesOneRecordOfTheWhole) {
+  OpenKernels kernels;
+  Record start;
+  start.id = 5;
+  start.parent = 77;
+  start.stamp = 1000;
+  start.channel = 3;
+  ASSERT_TRUE(kernels.begin(start));
+  Record other = start;
+  other.id = 5 + OpenKernels::kPlaces;
+  EXPECT_FALSE(kernels.begin(other)) << "its place is taken";
+  EXPECT_FALSE(kernels.has(other.id));
+  Record seen;
+  ASSERT_TRUE(kernels.read(5, seen));
+  EXPECT_EQ(seen.id, 5u);
+  Record stop;
+  stop.id = 5;
+  stop.stamp = 1400;
+  kernels.end(5, stop);
+  EXPECT_EQ(stop.kind, RecordKind::Kernel);
+  EXPECT_EQ(stop.parent, 77u);
+  EXPECT_EQ(stop.stamp, 1000u);
+  EXPECT_EQ(stop.count, 1400u);
+  EXPECT_EQ(stop.channel, 3);
+  EXPECT_FALSE(kernels.has(5));
+  EXPECT_TRUE(kernels.begin(other));
 }
 
 TEST(SettingsTest, EventsAreNames) {

@@ -418,14 +418,45 @@ TEST_F(NcclProfilerShared, ClockThatJumpsBySecondsIsFlagged) {
   EXPECT_GE(flagged, 1);
 }
 
+// NCCL ends a channel on the thread that began it, and with a stamp; neither is taken for granted.
+TEST_F(NcclProfilerShared, KernelChannelsEndOnceOnAnyThreadAndWithoutStamp) {
+  Player<5> player(table<5>(), 0x10a);
+  void *coll = player.enqueue(0, 3);
+  auto begin = [&](uint8_t channel) {
+    Player<5>::Descriptor kernel = player.describe(abi::kKernelCh, coll);
+    kernel.kernelCh.channelId = channel;
+    kernel.kernelCh.pTimer = perfetto::monotonicNs();
+    return player.start(kernel);
+  };
+  auto end = [&](void *handle) {
+    Player<5>::Args args = {};
+    args.kernelCh.pTimer = perfetto::monotonicNs();
+    player.record(handle, abi::kKernelChStop, &args);
+    player.stop(handle);
+  };
+  void *own = begin(0), *others = begin(1), *bare = begin(2);
+  end(own);
+  end(own); // again: nothing
+  std::thread([&] { end(others); }).join();
+  player.stop(bare);
+  player.finalize();
+  const std::vector<Slice> kernels = ofLevel(slicesOf(0x10a), Level::KernelCh);
+  ASSERT_EQ(kernels.size(), 3u);
+  for (const Slice &kernel : kernels)
+    EXPECT_EQ(kernel.text(Key::Flag), kernel.number(Key::Channel) == 2 ? "no stop stamp" : "");
+}
+
 TEST_F(NcclProfilerShared, EventsInFlightAtTheEndAreWrittenAsUnfinished) {
   Player<5> player(table<5>(), 0x106);
   void *coll = player.enqueue(0);
   void *op = player.start(player.proxyOp(coll, true));
   player.start(player.describe(abi::kProxyStep, op));
+  Player<5>::Descriptor kernel = player.describe(abi::kKernelCh, coll);
+  kernel.kernelCh.pTimer = perfetto::monotonicNs();
+  player.start(kernel);
   player.finalize();
   const std::vector<Slice> slices = slicesOf(0x106);
-  for (Level level : {Level::Coll, Level::ProxyOp, Level::ProxyStep}) {
+  for (Level level : {Level::Coll, Level::ProxyOp, Level::ProxyStep, Level::KernelCh}) {
     ASSERT_EQ(ofLevel(slices, level).size(), 1u);
     EXPECT_EQ(ofLevel(slices, level)[0].text(Key::Flag).find("unfinished") != std::string::npos,
               level != Level::Coll);

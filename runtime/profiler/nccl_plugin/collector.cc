@@ -64,7 +64,7 @@ void Collector::begin(uint16_t number, const CommunicatorInfo &info) {
 }
 
 void Collector::add(const Record &record) {
-  Communicator &communicator = of(record.communicator);
+  Communicator &communicator = of(Handles::communicator(record.id));
   switch (record.kind) {
   case RecordKind::Start:
     return start(communicator, record);
@@ -72,6 +72,8 @@ void Collector::add(const Record &record) {
     return state(communicator, record);
   case RecordKind::Stop:
     return stop(communicator, record);
+  case RecordKind::Kernel:
+    return kernel(communicator, record);
   }
 }
 
@@ -108,6 +110,17 @@ void Collector::start(Communicator &communicator, const Record &record) {
   // Calls nest on their thread, so they are begun now.
   if (isCall(record))
     writeCall(communicator, event);
+}
+
+// Its start may have been told meanwhile, because it took long.
+void Collector::kernel(Communicator &communicator, const Record &record) {
+  Record part = record;
+  part.kind = RecordKind::Start;
+  if (!communicator.open.find(record.id))
+    start(communicator, part);
+  part.stamp = record.count;
+  state(communicator, part);
+  stop(communicator, part);
 }
 
 // The time since the last state goes to that state's sum.

@@ -60,6 +60,7 @@ private:
   void start(Communicator &communicator, const Record &record);
   void state(Communicator &communicator, const Record &record);
   void stop(Communicator &communicator, const Record &record);
+  void kernel(Communicator &communicator, const Record &record);
   void leaveState(OpenEvent &event, uint64_t ns);
   void finishEvent(Communicator &communicator, Place place, uint64_t endNs);
   void finishUnpaired(Communicator &communicator, Place place, uint64_t endNs);

@@ -50,7 +50,7 @@ bool Plugin::turnOn() {
   if (settings_.events == 0)
     return false;
   if (!worker_)
-    worker_ = std::make_unique<Worker>(*rings_, communicators_, names_, settings_);
+    worker_ = std::make_unique<Worker>(*rings_, communicators_, names_, clock_, settings_);
   return communicators_.count() > 0 || worker_->start();
 }
 
@@ -107,34 +107,47 @@ bool Plugin::begin(const void *context, Place &place, Record &record) {
 }
 
 void *Plugin::push(const Place &place, uint64_t parent, Record &record) {
-  record.communicator = place.communicator;
   const bool isProxyOp = record.type == bitNumber(abi::kProxyOp);
   if (isProxyOp && record.stamp != static_cast<uint64_t>(pid_))
     record.flags |= kForeignParent;
   else if (handles_.isOurs(parent))
     record.parent = parent;
-  if (!record.communicator && record.parent)
-    record.communicator = Handles::communicator(record.parent);
+  uint16_t communicator = place.communicator;
+  if (!communicator && record.parent)
+    communicator = Handles::communicator(record.parent);
   record.kind = RecordKind::Start;
-  record.id = handles_.make(record.communicator, static_cast<uint64_t>(place.ring->number),
-                            ++place.ring->counter);
-  record.ns = perfetto::monotonicNs();
-  place.ring->ring->push(record);
+  record.id =
+      handles_.make(communicator, static_cast<uint64_t>(place.ring->number), ++place.ring->counter);
+  const bool isKept = record.type == bitNumber(abi::kKernelCh) && record.stamp != 0 &&
+                      record.flags == 0 && place.ring->kernels->begin(record);
+  if (!isKept) {
+    record.ns = clock_.now();
+    place.ring->ring->push(record);
+  }
   return pointer(record.id);
 }
 
 void Plugin::push(const void *handle, Record &record) {
   if (!isOn_.load(std::memory_order_acquire) || !handles_.isOurs(number(handle)))
     return;
+  Rings::Entry *mine = rings_->mine();
+  if (!mine)
+    return;
   record.id = number(handle);
-  record.communicator = Handles::communicator(record.id);
-  if (record.communicator && !communicators_.isLive(record.communicator))
+  // Its stop's stamp has told of the stop, too.
+  if (record.kind == RecordKind::Stop && mine->endedKernel == record.id)
     return;
-  Rings::Entry *ring = rings_->mine();
-  if (!ring)
+  const uint16_t communicator = Handles::communicator(record.id);
+  if (communicator && !communicators_.isLive(communicator))
     return;
-  record.ns = perfetto::monotonicNs();
-  ring->ring->push(record);
+  const bool mayEnd = record.kind == RecordKind::Stop || record.state == abi::kKernelChStop;
+  Rings::Entry *starter = mayEnd ? rings_->ofNumber(Handles::ring(record.id)) : nullptr;
+  if (starter && starter->kernels->has(record.id)) {
+    starter->kernels->end(record.id, record);
+    mine->endedKernel = record.id;
+  }
+  record.ns = clock_.now();
+  mine->ring->push(record);
 }
 
 } // namespace coll::profiler::plugin

@@ -47,6 +47,7 @@ private:
   Communicators communicators_;
   const int pid_;
   const Handles handles_;
+  TickClock clock_; // callbacks read it, the worker notes
   std::atomic<bool> isOn_{false};
   std::atomic<int> ncclVersion_{0};
   std::mutex mutex_; // of init and finalize

@@ -13,7 +13,8 @@
 
 namespace coll::profiler::plugin {
 
-enum class RecordKind : uint8_t { Start, State, Stop };
+// Kernel: start, stop stamp and stop of a kernel channel in one, told at the stop.
+enum class RecordKind : uint8_t { Start, State, Stop, Kernel };
 
 // What is known to be wrong with an event; bits.
 enum Flags : uint16_t {
@@ -28,34 +29,47 @@ enum Flags : uint16_t {
   kLateChild = 256,     // the parent had been written already
 };
 
-// Names are numbers of names.h. Fields that an event's type lacks are 0.
+// Names are numbers of names.h. Fields that an event's type lacks are 0. The communicator is that
+// of the handle.
 struct Record {
-  uint64_t ns = 0; // CLOCK_MONOTONIC
+  // The first seven words are all that most records have; see isShort().
+  uint64_t ns = 0; // CLOCK_MONOTONIC; ticks (tick_clock.h) until the worker hands it on
   uint64_t id = 0; // the event's handle
   uint64_t parent = 0;
   RecordKind kind = RecordKind::Start;
   uint8_t type = 0; // number of the event type's bit
   uint16_t flags = 0;
-  int16_t state = 0; // EventState
-  uint16_t communicator = 0;
-  uint64_t seq = 0;   // of a collective; step of a proxy step; device id of a net event
-  uint64_t count = 0; // elements; bytes of a net event and of a state
-  uint64_t userTag = 0;
-  uint64_t stamp = 0; // of the GPU; of a socket's own thread: CLOCK_MONOTONIC
-  int32_t peer = 0;   // or root
-  int32_t number = 0; // steps of a proxy op; depth of a group; pid of a proxy op's parent
-  int32_t chunkBytes = 0;
-  uint16_t func = 0, datatype = 0, algorithm = 0, protocol = 0, variant = 0;
+  int16_t state = 0;   // EventState
   uint8_t channel = 0; // or the number of channels
   uint8_t isSend = 0;  // or graphCaptured
+  uint64_t stamp = 0;  // of the GPU; of a socket's own thread: CLOCK_MONOTONIC
+  uint64_t count = 0;  // elements; bytes of a net event and of a state; Kernel: the stop's stamp
+  int32_t number =
+      0; // steps of a proxy op, step of a proxy step; depth of a group; ranks of a sync
+  uint32_t place = 0; // of the record among those of its ring, which counts them
+
+  uint64_t seq = 0; // of a collective; device id of a net event
+  uint64_t userTag = 0;
+  int32_t peer = 0; // or root
+  int32_t chunkBytes = 0;
+  uint16_t func = 0, datatype = 0, algorithm = 0, protocol = 0, variant = 0;
 };
-static_assert(sizeof(Record) % 8 == 0 && sizeof(Record) <= 96);
+inline constexpr size_t kShortBytes = 56;
+static_assert(offsetof(Record, seq) == kShortBytes && sizeof(Record) <= 2 * kShortBytes);
 
 inline constexpr uint8_t bitNumber(uint64_t bit) {
   uint8_t number = 0;
   while (bit >>= 1)
     ++number;
   return number;
+}
+
+// Whether the first words are all that there is.
+inline bool isShort(const Record &record) {
+  constexpr uint64_t kShortStarts = abi::kGroup | abi::kGroupApi | abi::kKernelLaunch |
+                                    abi::kProxyStep | abi::kProxyCtrl | abi::kKernelCh |
+                                    abi::kCeSync | abi::kCeBatch;
+  return record.kind != RecordKind::Start || (uint64_t(1) << record.type & kShortStarts) != 0;
 }
 
 } // namespace coll::profiler::plugin

@@ -14,24 +14,27 @@ namespace coll::profiler::plugin {
 // Overflow policy: the producer never waits and never fails; what it overwrites before the consumer
 // has read it is lost, and the consumer learns how many records that were. One producer, one
 // consumer; both are wait-free.
+//
+// A slot is a cache line, because on its way to the consumer a line costs the producer more than
+// all its instructions. A short record takes one slot, any other two.
 class DropOldestRing {
 public:
-  // `slots` is a power of two.
+  // `slots` is a power of two, at least 2.
   explicit DropOldestRing(size_t slots) : slots_(new Slot[slots]), mask_(slots - 1) {}
 
-  // By the producer.
-  void push(const Record &record) {
+  // By the producer. Numbers the record.
+  void push(Record &record) {
+    record.place = ++pushed_;
     const uint64_t number = head_.load(std::memory_order_relaxed);
-    Slot &slot = slots_[number & mask_];
-    // Odd while the slot changes. The words are stored with release, so that a reader that sees one
-    // of them sees this, too.
-    slot.turn.store(2 * number + 1, std::memory_order_relaxed);
-    uint64_t words[kWords];
-    std::memcpy(words, &record, sizeof(record));
-    for (size_t i = 0; i < kWords; ++i)
-      slot.words[i].store(words[i], std::memory_order_release);
-    slot.turn.store(2 * number + 2, std::memory_order_release);
-    head_.store(number + 1, std::memory_order_release);
+    uint64_t words[2 * kWords];
+    std::memcpy(words, &record, kShortBytes);
+    write(number, words, kFirst);
+    if (isShort(record))
+      return head_.store(number + 1, std::memory_order_release);
+    std::memcpy(words, reinterpret_cast<const char *>(&record) + kShortBytes,
+                sizeof(record) - kShortBytes);
+    write(number + 1, words, kSecond);
+    head_.store(number + 2, std::memory_order_release);
   }
 
   // By the consumer: the oldest record that is left. `dropped` grows by the records lost before it.
@@ -40,31 +43,49 @@ public:
       const uint64_t head = head_.load(std::memory_order_acquire);
       if (tail_ == head)
         return false;
-      if (head - tail_ > mask_ + 1) {
-        dropped += head - tail_ - mask_ - 1;
+      if (head - tail_ > mask_ + 1)
         tail_ = head - mask_ - 1;
-      }
-      const uint64_t number = tail_++;
-      if (read(slots_[number & mask_], number, record))
-        return true;
-      ++dropped;
+      if (!readRecord(record))
+        continue;
+      dropped += record.place - popped_ - 1;
+      popped_ = record.place;
+      return true;
     }
   }
 
 private:
-  static constexpr size_t kWords = sizeof(Record) / 8;
-  struct Slot {
+  static constexpr size_t kWords = kShortBytes / 8;
+  enum Half : uint64_t { kFirst = 2, kSecond = 3 };
+  struct alignas(64) Slot {
+    // 4 * number + Half; 4 * number + 1 while the slot changes.
     std::atomic<uint64_t> turn{0};
     std::atomic<uint64_t> words[kWords]{};
   };
-  // False where the producer has begun to overwrite it.
-  static bool read(const Slot &slot, uint64_t number, Record &record) {
-    if (slot.turn.load(std::memory_order_acquire) != 2 * number + 2)
+  static_assert(sizeof(Slot) == 64);
+
+  void write(uint64_t number, const uint64_t *words, Half half) {
+    Slot &slot = slots_[number & mask_];
+    // The words are stored with release, so that a reader that sees one of them sees this, too.
+    slot.turn.store(4 * number + 1, std::memory_order_relaxed);
+    for (size_t i = 0; i < kWords; ++i)
+      slot.words[i].store(words[i], std::memory_order_release);
+    slot.turn.store(4 * number + half, std::memory_order_release);
+  }
+  // False where the producer has begun to overwrite it, and where the slot is another half.
+  bool read(uint64_t number, uint64_t *words, Half half) const {
+    const Slot &slot = slots_[number & mask_];
+    if (slot.turn.load(std::memory_order_acquire) != 4 * number + half)
       return false;
-    uint64_t words[kWords];
     for (size_t i = 0; i < kWords; ++i)
       words[i] = slot.words[i].load(std::memory_order_acquire);
-    if (slot.turn.load(std::memory_order_relaxed) != 2 * number + 2)
+    return slot.turn.load(std::memory_order_relaxed) == 4 * number + half;
+  }
+  bool readRecord(Record &record) {
+    uint64_t words[2 * kWords] = {};
+    if (!read(tail_++, words, kFirst))
+      return false;
+    std::memcpy(static_cast<void *>(&record), words, kShortBytes);
+    if (!isShort(record) && !read(tail_++, words + kWords, kSecond))
       return false;
     std::memcpy(static_cast<void *>(&record), words, sizeof(record));
     return true;
@@ -73,7 +94,9 @@ private:
   std::unique_ptr<Slot[]> slots_;
   const uint64_t mask_;
   alignas(64) std::atomic<uint64_t> head_{0};
+  uint32_t pushed_ = 0;
   alignas(64) uint64_t tail_ = 0;
+  uint32_t popped_ = 0;
 };
 
 } // namespace coll::profiler::plugin

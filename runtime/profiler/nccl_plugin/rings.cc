@@ -48,6 +48,7 @@ Rings::Entry *Rings::claim() {
     return nullptr;
   Entry &entry = entries_[size];
   try {
+    entry.kernels = std::make_unique<OpenKernels>();
     entry.ring = std::make_unique<DropOldestRing>(slots_);
   } catch (const std::bad_alloc &) {
     return nullptr;

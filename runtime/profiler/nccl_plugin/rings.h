@@ -3,6 +3,7 @@
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RINGS_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RINGS_H
 
+#include "runtime/profiler/nccl_plugin/open_kernels.h"
 #include "runtime/profiler/nccl_plugin/ring.h"
 
 #include <array>
@@ -10,14 +11,16 @@
 namespace coll::profiler::plugin {
 
 // At most 255 threads report at once; the events of others are counted as lost. A thread gets its
-// ring (one allocation) with its first event; the ring of a thread that has ended goes to the next.
+// ring (an allocation) with its first event; the ring of a thread that has ended goes to the next.
 class Rings {
 public:
   static constexpr size_t kMost = 255;
   struct Entry {
     std::unique_ptr<DropOldestRing> ring;
+    std::unique_ptr<OpenKernels> kernels;
     std::atomic<int> thread{0}; // of the kernel; 0: free
     uint64_t counter = 0;       // of events, by the producer
+    uint64_t endedKernel = 0;   // the last handle that ended with its stop's stamp
     int number = 0;
   };
 
@@ -28,6 +31,10 @@ public:
   // By the consumer: the entries that are in use or were.
   size_t size() const { return size_.load(std::memory_order_acquire); }
   Entry &operator[](size_t number) { return entries_[number]; }
+  // The one whose thread has made a handle; null where there is none. By any thread.
+  Entry *ofNumber(uint64_t number) {
+    return number == 0 || number > size() ? nullptr : &entries_[number - 1];
+  }
   // Events that no ring took, since the last call.
   uint64_t takeLost() { return lost_.exchange(0, std::memory_order_relaxed); }
 

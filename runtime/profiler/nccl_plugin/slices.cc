@@ -197,7 +197,7 @@ void Collector::writeOperation(Communicator &communicator, OpenEvent &event, uin
     notes_.emplace_back(Key::TransferNs, event.waits.transferNs);
   }
   slice(communicator, event, text(start.func), start.ns, endNs);
-  summary_.add(start.communicator,
+  summary_.add(Handles::communicator(start.id),
                {text(start.func), bytes, endNs - start.ns,
                 event.gpuStart ? event.gpuStop - event.gpuStart : 0, event.waits.peerNs});
 }
@@ -226,7 +226,7 @@ void Collector::writeProxyOp(Communicator &communicator, OpenEvent &event, uint6
 
 void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   annotateIdentity(communicator, event);
-  notes_.emplace_back(Key::Step, event.start.seq);
+  notes_.emplace_back(Key::Step, event.start.number);
   notes_.emplace_back(Key::Bytes, event.bytes);
   notes_.emplace_back(Key::PeerWaitNs, event.waits.peerNs);
   notes_.emplace_back(Key::GpuWaitNs, event.waits.gpuNs);

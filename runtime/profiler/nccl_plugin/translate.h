@@ -164,7 +164,7 @@ uint64_t read(const Descriptor &from, Reading reading, Record &record) {
     record.stamp = static_cast<uint64_t>(from.proxyOp.pid);
     break;
   case abi::kProxyStep:
-    record.seq = static_cast<uint64_t>(from.proxyStep.step);
+    record.number = from.proxyStep.step;
     break;
   default:
     if constexpr (version >= 3) {

@@ -20,9 +20,9 @@ constexpr std::chrono::milliseconds kShortNap{1}, kLongNap{20};
 
 } // namespace
 
-Worker::Worker(Rings &rings, Communicators &communicators, const Names &names,
+Worker::Worker(Rings &rings, Communicators &communicators, const Names &names, TickClock &clock,
                const Settings &settings)
-    : rings_(rings), communicators_(communicators), settings_(settings) {
+    : rings_(rings), communicators_(communicators), clock_(clock), settings_(settings) {
   if (!settings_.tracePath.empty()) {
     rt::Result<perfetto::FileSink> file = perfetto::FileSink::create(settings_.tracePath);
     if (file.ok())
@@ -67,8 +67,10 @@ void Worker::run() {
         isLast = wake_.wait_for(lock, nap, [this] { return isStopping_; });
       }
       nap = pass() > 0 ? kShortNap : std::min(2 * nap, kLongNap);
-      if (isLast) // a process may end without having destroyed its communicators
+      if (isLast) { // a process may end without having destroyed its communicators
+        tellOpenKernels(perfetto::monotonicNs(), true);
         collector_->finishAll(perfetto::monotonicNs());
+      }
       writeOut(isLast);
     }
   } catch (const std::exception &error) { // out of memory
@@ -80,11 +82,13 @@ void Worker::run() {
 // records of a communicator lie between its beginning and its end.
 size_t Worker::pass() {
   const std::vector<uint16_t> finished = communicators_.takeFinished();
-  const uint64_t cutoffNs = perfetto::monotonicNs();
+  const uint64_t cutoffTicks = clock_.note(), cutoffNs = clock_.toNs(cutoffTicks);
   for (const Communicators::Change &change : communicators_.takeNew())
     collector_->begin(change.number, change.info);
-  const size_t records = mergeRings(cutoffNs);
+  const size_t records = mergeRings(cutoffTicks);
   reportDrops(cutoffNs);
+  if (!finished.empty())
+    tellOpenKernels(cutoffNs, true);
   for (uint16_t number : finished) {
     collector_->finish(number, cutoffNs);
     communicators_.release(number);
@@ -94,8 +98,8 @@ size_t Worker::pass() {
 }
 
 // A child's start is later than its parent's, on whatever thread, so records are handed on in the
-// order of their times. Those until `cutoffNs` are all in their rings.
-size_t Worker::mergeRings(uint64_t cutoffNs) {
+// order of their times. Those until `cutoffTicks` are all in their rings.
+size_t Worker::mergeRings(uint64_t cutoffTicks) {
   const size_t rings = rings_.size();
   cursors_.resize(std::max(cursors_.size(), rings));
   using Head = std::pair<uint64_t, size_t>; // time and ring
@@ -105,11 +109,13 @@ size_t Worker::mergeRings(uint64_t cutoffNs) {
       heap.emplace_back(cursors_[ring].next.ns, ring);
   std::make_heap(heap.begin(), heap.end(), std::greater<Head>());
   size_t count = 0;
-  while (!heap.empty() && heap.front().first <= cutoffNs) {
+  while (!heap.empty() && heap.front().first <= cutoffTicks) {
     std::pop_heap(heap.begin(), heap.end(), std::greater<Head>());
     const size_t ring = heap.back().second;
     heap.pop_back();
-    collector_->add(cursors_[ring].next);
+    Record &record = cursors_[ring].next;
+    record.ns = clock_.toNs(record.ns);
+    collector_->add(record);
     ++count;
     if (!advance(ring))
       continue;
@@ -117,6 +123,27 @@ size_t Worker::mergeRings(uint64_t cutoffNs) {
     std::push_heap(heap.begin(), heap.end(), std::greater<Head>());
   }
   return count;
+}
+
+// Tells of the start of channels that go on since the last call, or of all that go on: a collective
+// whose kernel hangs would be taken for ended else.
+void Worker::tellOpenKernels(uint64_t ns, bool areAll) {
+  const size_t rings = rings_.size();
+  openKernels_.resize(std::max(openKernels_.size(), rings * OpenKernels::kPlaces));
+  for (size_t i = 0; i < rings * OpenKernels::kPlaces; ++i) {
+    OpenKernel &last = openKernels_[i];
+    Record start;
+    if (!rings_[i / OpenKernels::kPlaces].kernels->read(i % OpenKernels::kPlaces, start))
+      continue;
+    const bool wasThere = last.id == start.id;
+    if (!wasThere)
+      last = {start.id, false};
+    if (last.isTold || !(areAll || wasThere))
+      continue;
+    last.isTold = true;
+    start.ns = ns;
+    collector_->add(start);
+  }
 }
 
 bool Worker::advance(size_t ring) {
@@ -145,6 +172,7 @@ void Worker::writeOut(bool isLast) {
   }
   if (isLast || now - flushedNs_ > kFlushNs) {
     flushedNs_ = now;
+    tellOpenKernels(now, false);
     const bool wasOk = writer_->status().ok();
     if (rt::Status status = writer_->flush(); wasOk && !status.ok())
       rt::log(rt::LogLevel::Warn, "profiler: " + status.message() + "; the trace ends there");

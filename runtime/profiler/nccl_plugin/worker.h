@@ -7,6 +7,7 @@
 #include "runtime/profiler/nccl_plugin/collector.h"
 #include "runtime/profiler/nccl_plugin/rings.h"
 #include "runtime/profiler/nccl_plugin/settings.h"
+#include "runtime/profiler/nccl_plugin/tick_clock.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -19,7 +20,8 @@ namespace coll::profiler::plugin {
 // summary. start() and stop() by one thread at a time.
 class Worker {
 public:
-  Worker(Rings &rings, Communicators &communicators, const Names &names, const Settings &settings);
+  Worker(Rings &rings, Communicators &communicators, const Names &names, TickClock &clock,
+         const Settings &settings);
 
   // False where there can be no thread; one line says so.
   bool start();
@@ -30,7 +32,7 @@ private:
   class NoSink : public perfetto::Sink {
     rt::Status write(std::string_view) override { return rt::Status::okay(); }
   };
-  // The oldest record of a ring that has not been handed on.
+  // The oldest record of a ring that has not been handed on; its time is in ticks.
   struct Cursor {
     Record next;
     bool has = false;
@@ -39,14 +41,16 @@ private:
   void run();
   // Hands on the records until now; returns how many.
   size_t pass();
-  size_t mergeRings(uint64_t cutoffNs);
+  size_t mergeRings(uint64_t cutoffTicks);
   bool advance(size_t ring);
+  void tellOpenKernels(uint64_t ns, bool areAll);
   void reportDrops(uint64_t ns);
   void writeOut(bool isLast);
   void writeText(const std::string &path, const std::string &text);
 
   Rings &rings_;
   Communicators &communicators_;
+  TickClock &clock_;
   Settings settings_;
   std::optional<perfetto::FileSink> file_;
   NoSink none_;
@@ -54,6 +58,12 @@ private:
   Summary summary_;
   std::optional<Collector> collector_;
   std::vector<Cursor> cursors_;
+  // By ring and place: what was there when it was last looked at.
+  struct OpenKernel {
+    uint64_t id = 0;
+    bool isTold = false;
+  };
+  std::vector<OpenKernel> openKernels_;
   uint64_t dropped_ = 0, flushedNs_ = 0, snapshotNs_ = 0, exportedNs_ = 0;
   bool hasWarned_ = false;
 

@@ -1,0 +1,71 @@
+// open_kernels.h - kernel channels that have begun, until they end.
+//
+// NCCL tells of a channel's start, its stop's stamp and its stop, for each channel of each
+// collective, on the thread that moves its data. Its start is only kept here; one record tells of
+// all three at the stop. Channels that go on for long, as those of a kernel that hangs, are found
+// here by the worker.
+
+#ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_KERNELS_H
+#define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_KERNELS_H
+
+#include "runtime/profiler/nccl_plugin/record.h"
+
+#include <array>
+#include <atomic>
+
+namespace coll::profiler::plugin {
+
+// The channels that one thread has begun. Any thread may end one, one at a time; the worker reads.
+class OpenKernels {
+public:
+  // NCCL may be a thousand channels behind the GPU.
+  static constexpr size_t kPlaces = 1024;
+
+  // By the thread. False where the place of the handle is taken: the start has to be told.
+  bool begin(const Record &start) {
+    Place &place = places_[start.id % kPlaces];
+    if (place.id.load(std::memory_order_relaxed) != 0)
+      return false;
+    place.parent.store(start.parent, std::memory_order_relaxed);
+    place.stamp.store(start.stamp, std::memory_order_relaxed);
+    place.channel.store(start.channel, std::memory_order_relaxed);
+    place.id.store(start.id, std::memory_order_release);
+    return true;
+  }
+  // Whether `id` has begun here and goes on.
+  bool has(uint64_t id) const {
+    return places_[id % kPlaces].id.load(std::memory_order_acquire) == id;
+  }
+  // Makes of `record`, a state or a stop with its stamp, the record of the whole.
+  void end(uint64_t id, Record &record) {
+    Place &place = places_[id % kPlaces];
+    record.count = record.stamp;
+    fill(place, record);
+    record.kind = RecordKind::Kernel;
+    place.id.store(0, std::memory_order_release);
+  }
+  // By the worker: the start of what is at the place; false where there is none.
+  bool read(size_t number, Record &start) const {
+    const Place &place = places_[number];
+    start.id = place.id.load(std::memory_order_acquire);
+    fill(place, start);
+    return start.id != 0 && place.id.load(std::memory_order_acquire) == start.id;
+  }
+
+private:
+  struct Place {
+    std::atomic<uint64_t> id{0}, parent{0}, stamp{0};
+    std::atomic<uint8_t> channel{0};
+  };
+  static void fill(const Place &place, Record &record) {
+    record.parent = place.parent.load(std::memory_order_acquire);
+    record.stamp = place.stamp.load(std::memory_order_acquire);
+    record.channel = place.channel.load(std::memory_order_acquire);
+    record.type = bitNumber(abi::kKernelCh);
+  }
+  std::array<Place, kPlaces> places_;
+};
+
+} // namespace coll::profiler::plugin
+
+#endif // COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_KERNELS_H
