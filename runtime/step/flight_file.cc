@@ -3,12 +3,12 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
+#include "runtime/base/path_pattern.h"
 #include "runtime/base/trace.h"
 #include "runtime/profiler/host/names.h"
 #include "runtime/profiler/perfetto/writer.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace coll::rt {
 
@@ -20,20 +20,6 @@ using profiler::perfetto::Key;
 using profiler::perfetto::Level;
 using profiler::perfetto::TrackId;
 using profiler::perfetto::Writer;
-
-std::string expand(const std::string &pattern, int firstRank) {
-  std::string path;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char next = i + 1 < pattern.size() ? pattern[i + 1] : 0;
-    if (pattern[i] == '%' && (next == 'p' || next == 'r')) {
-      path += std::to_string(next == 'p' ? getpid() : firstRank);
-      ++i;
-    } else {
-      path += pattern[i];
-    }
-  }
-  return path;
-}
 
 class RankWriter {
 public:
@@ -119,7 +105,8 @@ void writeFlightFile(const std::vector<std::unique_ptr<RankState>> &ranks) {
   const std::string pattern = envString(EnvVar::FlightRecorderFile);
   if (pattern.empty() || ranks.empty())
     return;
-  const std::string path = expand(pattern, ranks.front()->context().rank);
+  const std::string path =
+      expandPath(pattern, {{'r', std::to_string(ranks.front()->context().rank)}});
   if (Status status = writeTo(path, ranks); !status.ok())
     log(LogLevel::Warn, "COLL_FLIGHT_RECORDER_FILE: " + status.message());
   else

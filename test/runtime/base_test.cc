@@ -1,6 +1,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/base/parker.h"
+#include "runtime/base/path_pattern.h"
 #include "runtime/base/status.h"
 #include "runtime/base/stream_copy.h"
 #include "runtime/program/host_tensor.h"
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace coll::rt {
@@ -66,6 +68,15 @@ TEST(EnvTest, TableIsInEnumOrder) {
     EXPECT_EQ(static_cast<int>(info.var), next++);
     EXPECT_EQ(std::string(info.name).rfind("COLL_", 0), 0u);
   }
+}
+
+TEST(PathPatternTest, ReplacesKnownFieldsOnly) {
+  const std::string process = std::to_string(getpid());
+  EXPECT_EQ(expandPath("a-%r-%p.json", {{'r', "3"}}), "a-3-" + process + ".json");
+  EXPECT_EQ(expandPath("%h%h", {{'h', "node"}}), "nodenode");
+  EXPECT_EQ(expandPath("%r 100%", {{'h', "node"}}), "%r 100%");
+  EXPECT_EQ(expandPath("%%p", {}), "%" + process);
+  EXPECT_EQ(expandPath("", {{'h', "node"}}), "");
 }
 
 TEST(DtypeTest, NamesRoundTrip) {

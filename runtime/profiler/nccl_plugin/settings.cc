@@ -1,6 +1,7 @@
 #include "runtime/profiler/nccl_plugin/settings.h"
 
 #include "runtime/base/env.h"
+#include "runtime/base/path_pattern.h"
 #include "runtime/profiler/abi/events.h"
 #include "runtime/profiler/perfetto/vocabulary.h"
 
@@ -20,19 +21,11 @@ constexpr Level kLevels[] = {
     Level::GroupApi,  Level::CollApi,   Level::P2pApi,   Level::KernelLaunch,
     Level::CeColl,    Level::CeSync,    Level::CeBatch,  Level::KernelPhase};
 
-std::string expand(const std::string &pattern) {
-  std::string path;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char next = i + 1 < pattern.size() ? pattern[i + 1] : 0;
-    if (pattern[i] != '%' || (next != 'p' && next != 'h')) {
-      path += pattern[i];
-      continue;
-    }
-    char host[256] = {};
-    gethostname(host, sizeof(host) - 1);
-    path += next == 'p' ? std::to_string(getpid()) : host;
-    ++i;
-  }
+/// The file that a variable names; empty where it names none.
+std::string fileOf(rt::EnvVar variable) {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  const std::string path = rt::expandPath(rt::envString(variable), {{'h', host}});
   return path == "none" ? "" : path;
 }
 
@@ -72,9 +65,9 @@ rt::Result<uint64_t> parseEvents(const std::string &text) {
 
 rt::Result<Settings> Settings::fromEnv() {
   Settings settings;
-  settings.tracePath = expand(rt::envString(rt::EnvVar::ProfilerFile));
-  settings.summaryPath = expand(rt::envString(rt::EnvVar::ProfilerSummary));
-  settings.prometheusPath = expand(rt::envString(rt::EnvVar::ProfilerPrometheus));
+  settings.tracePath = fileOf(rt::EnvVar::ProfilerFile);
+  settings.summaryPath = fileOf(rt::EnvVar::ProfilerSummary);
+  settings.prometheusPath = fileOf(rt::EnvVar::ProfilerPrometheus);
   settings.ringSlots = powerOfTwo(rt::envInt(rt::EnvVar::ProfilerRing));
   rt::Result<uint64_t> events = parseEvents(rt::envString(rt::EnvVar::ProfilerEvents));
   if (!events.ok())
