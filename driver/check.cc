@@ -67,7 +67,9 @@ public:
 
   Comparison finish(std::string name, const Tolerance &tolerance, double defaultRtol) && {
     result_.name = std::move(name);
-    result_.delta = tolerance.rms && count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
+    result_.largest = largest_;
+    result_.rms = count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
+    result_.delta = tolerance.rms ? result_.rms : result_.largest;
     double limit = tolerance.rtol.value_or(defaultRtol) * result_.maxReference;
     result_.isOk = result_.delta <= limit + tolerance.atol.value_or(kAtol);
     if (numNans_ > 0 && result_.note.empty())

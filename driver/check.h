@@ -29,7 +29,8 @@ enum class Basis {
 /// The outcome for one tensor.
 struct Comparison {
   std::string name;
-  double delta = 0; // the largest, or the root mean square
+  double largest = 0, rms = 0; // of |Δ|
+  double delta = 0;            // that of the two which the tolerance is about
   double maxReference = 0;
   bool isOk = true;
   Basis basis = Basis::Tolerance;

@@ -7,7 +7,7 @@
 namespace coll::run {
 namespace {
 
-constexpr double kNoiseFactor = 8;
+constexpr double kNoiseFactor = 8, kNearFactor = 64;
 constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest value
 
 using Path = std::vector<llvm::StringRef>;
@@ -25,8 +25,9 @@ bool startsWith(const Path &path, const Path &prefix) {
 
 class Judge {
 public:
-  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool isNarrow)
-      : comparisons_(comparisons), evidence_(evidence), isNarrow_(isNarrow) {
+  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool isRms,
+        bool isNarrow)
+      : comparisons_(comparisons), evidence_(evidence), isRms_(isRms), isNarrow_(isNarrow) {
     for (const Comparison &comparison : comparisons)
       paths_.push_back(splitPath(comparison.name));
   }
@@ -36,7 +37,10 @@ public:
 private:
   bool explains(size_t i) const {
     const Comparison &comparison = comparisons_[i];
-    return comparison.note.empty() && comparison.delta <= kNoiseFactor * *comparison.noise;
+    const Noise &noise = evidence_[i].noise;
+    const bool isLargestSmall = comparison.largest <= kNoiseFactor * noise.largest;
+    return comparison.note.empty() && (isRms_ || isLargestSmall) &&
+           comparison.rms <= kNoiseFactor * noise.rms;
   }
   bool isSmall(size_t i) const;
   std::vector<size_t> twins(size_t i) const;
@@ -46,7 +50,7 @@ private:
 
   std::vector<Comparison> &comparisons_;
   llvm::ArrayRef<Evidence> evidence_;
-  bool isNarrow_;
+  bool isRms_, isNarrow_;
   std::vector<Path> paths_;
 };
 
@@ -152,7 +156,14 @@ void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence>
                   bool isNarrow) {
   for (auto [comparison, known] : llvm::zip_equal(comparisons, evidence))
     comparison.noise = rms ? known.noise.rms : known.noise.largest;
-  Judge(comparisons, evidence, isNarrow).run();
+  Judge(comparisons, evidence, rms, isNarrow).run();
+}
+
+bool mayBeExplainedYet(llvm::ArrayRef<Comparison> judged) {
+  return llvm::all_of(judged, [](const Comparison &comparison) {
+    return comparison.isOk ||
+           (comparison.noise && comparison.delta <= kNearFactor * *comparison.noise);
+  });
 }
 
 } // namespace coll::run

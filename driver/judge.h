@@ -4,7 +4,9 @@
 // is zero by the sign of a rounding error. So a tensor that is beyond the tolerance is judged by
 // its own noise (noise.h), in this order:
 //
-//   1. It is right where |Δ| <= 8 × noise and noise <= 1e-2 × its largest value.
+//   1. It is right where |Δ| <= 8 × noise and noise <= 1e-2 × its largest value. The largest |Δ| is
+//      compared with the noise's, and the root mean square of Δ as well: an error of all elements
+//      is no rounding where that of a few is.
 //   2. It is zero where |Δ| <= 8 × noise and noise <= 1e-2 × the largest change of a tensor of its
 //      group, as the moments of a parameter without gradient are. The group is the tree that it
 //      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
@@ -34,6 +36,9 @@ struct Evidence {
   std::vector<int64_t> shape;
   double change = 0; // the largest |Δ| of an element from the initial to the final state
 };
+
+/// Whether more draws could explain the differences that these do not: none is beyond 64 × noise.
+bool mayBeExplainedYet(llvm::ArrayRef<Comparison> judged);
 
 /// Sets the noise of each comparison, and accepts those beyond the tolerance that the noise
 /// explains. `evidence` has one entry per comparison; `rms` is as in the tolerance. `isNarrow`: the

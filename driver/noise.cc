@@ -42,15 +42,9 @@ void moveElements(rt::HostTensor &tensor, Random &random) {
   }
 }
 
-void widen(Noise &noise, const Comparison &largest, const Comparison &rms) {
-  noise.largest = std::max(noise.largest, largest.delta);
-  noise.rms = std::max(noise.rms, rms.delta);
-}
-
-void widen(Noise &noise, const rt::HostTensor &moved, const rt::HostTensor &baseline) {
-  Tolerance rms;
-  rms.rms = true;
-  widen(noise, compareTensors("", moved, baseline, {}), compareTensors("", moved, baseline, rms));
+void widen(Noise &noise, const Comparison &moved) {
+  noise.largest = std::max(noise.largest, moved.largest);
+  noise.rms = std::max(noise.rms, moved.rms);
 }
 
 } // namespace
@@ -71,22 +65,17 @@ llvm::Error addDraw(rt::Executor &executor, const Tensors &state, BatchSource &b
   noise.state.resize(baseline.state.size());
   noise.results.resize(baseline.results.size());
   for (size_t i = 0; i < run.state.size(); ++i)
-    widen(noise.state[i], run.state[i], baseline.state[i]);
+    widen(noise.state[i], compareTensors("", run.state[i], baseline.state[i], {}));
   for (size_t k = 0; k < run.results.size(); ++k)
-    widen(noise.results[k], run.results[k], baseline.results[k]);
-  Tolerance rms;
-  rms.rms = true;
-  widen(noise.losses, compareLosses(run.losses, baseline.losses, {}),
-        compareLosses(run.losses, baseline.losses, rms));
+    widen(noise.results[k], compareTensors("", run.results[k], baseline.results[k], {}));
+  widen(noise.losses, compareLosses(run.losses, baseline.losses, {}));
   return llvm::Error::success();
 }
 
-llvm::Expected<RunNoise> measureNoise(rt::Executor &single, const Tensors &state,
-                                      BatchSource &batches, const RunResult &baseline,
-                                      uint64_t seed) {
-  RunNoise noise;
+llvm::Error measureNoise(rt::Executor &single, const Tensors &state, BatchSource &batches,
+                         const RunResult &baseline, uint64_t seed, int draws, RunNoise &noise) {
   Random random(seed);
-  for (int draw = 0; draw < kNoiseDraws; ++draw) {
+  for (int draw = 0; draw < draws; ++draw) {
     Tensors moved = state;
     for (rt::HostTensor &tensor : moved)
       moveByOneUnit(tensor, random);
@@ -94,7 +83,7 @@ llvm::Expected<RunNoise> measureNoise(rt::Executor &single, const Tensors &state
     if (llvm::Error error = addDraw(single, moved, movedBatches, baseline, noise))
       return error;
   }
-  return noise;
+  return llvm::Error::success();
 }
 
 } // namespace coll::run

@@ -26,18 +26,15 @@ struct RunNoise {
   Noise losses;               // of all steps, as one tensor
 };
 
-/// Runs the steps of `baseline` again on `single`, which made it, `kNoiseDraws` times from inputs
-/// that are moved by one unit in the last place. Tensors of integers and of narrow floats are not
-/// moved, nor are zeros.
-llvm::Expected<RunNoise> measureNoise(rt::Executor &single, const Tensors &state,
-                                      BatchSource &batches, const RunResult &baseline,
-                                      uint64_t seed);
+/// Runs the steps of `baseline` again on `single`, which made it, `draws` times from inputs that
+/// are moved by one unit in the last place, and adds what that changes to `noise`. Tensors of
+/// integers and of narrow floats are not moved, nor are zeros.
+llvm::Error measureNoise(rt::Executor &single, const Tensors &state, BatchSource &batches,
+                         const RunResult &baseline, uint64_t seed, int draws, RunNoise &noise);
 
 /// More runs of the same steps, by other code, are more draws.
 llvm::Error addDraw(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                     const RunResult &baseline, RunNoise &noise);
-
-inline constexpr int kNoiseDraws = 4;
 
 /// Moves each element of an f32 or f64 tensor by one unit in the last place, up, down, or not at
 /// all; zeros and what is not finite stay.

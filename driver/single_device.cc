@@ -8,7 +8,9 @@
 namespace coll::run {
 
 // Each is a compilation of its own.
-constexpr uint32_t kRoundingSeeds[] = {1, 2};
+// In each round of measure().
+constexpr int kDraws = 4;
+constexpr uint32_t kRoundings = 2;
 
 llvm::Expected<LaunchedStep> SingleDevice::compile(const Target &target) {
   auto code = compiler_.compile(file_, target);
@@ -73,24 +75,26 @@ bool SingleDevice::hasNarrowFloats() const {
   return text.contains("f16") || text.contains("f8E");
 }
 
-llvm::Expected<RunNoise> SingleDevice::measure(Twin twin, const Tensors &state,
-                                               BatchSource &batches, const RunResult &baseline,
-                                               uint64_t seed) {
-  llvm::Expected<RunNoise> noise = measureNoise(*step_.executor, state, batches, baseline, seed);
-  if (!noise || !hasNarrowFloats())
-    return noise;
-  for (uint32_t roundingSeed : kRoundingSeeds) {
+llvm::Error SingleDevice::measure(Twin twin, const Tensors &state, BatchSource &batches,
+                                  const RunResult &baseline, uint64_t seed, int round,
+                                  RunNoise &noise) {
+  if (llvm::Error error =
+          measureNoise(*step_.executor, state, batches, baseline, seed + round, kDraws, noise))
+    return error;
+  if (!hasNarrowFloats())
+    return llvm::Error::success();
+  for (uint32_t k = 1; k <= kRoundings; ++k) {
     Target target = target_;
     target.roundings =
         twin == Twin::OurOwn ? mlir::coll::Roundings::Shaken : mlir::coll::Roundings::Chance;
-    target.roundingSeed = roundingSeed;
+    target.roundingSeed = round * kRoundings + k;
     llvm::Expected<LaunchedStep> step = compile(target);
     if (!step)
       return step.takeError();
-    if (llvm::Error error = addDraw(*step->executor, state, batches, baseline, *noise))
+    if (llvm::Error error = addDraw(*step->executor, state, batches, baseline, noise))
       return error;
   }
-  return noise;
+  return llvm::Error::success();
 }
 
 } // namespace coll::run

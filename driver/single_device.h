@@ -39,9 +39,10 @@ public:
   llvm::Expected<RunResult> run(const Tensors &state, BatchSource &batches, int64_t steps,
                                 std::optional<size_t> loss);
 
-  /// How far the outcome of `baseline`, a run of it from `state`, moves by rounding alone.
-  llvm::Expected<RunNoise> measure(Twin twin, const Tensors &state, BatchSource &batches,
-                                   const RunResult &baseline, uint64_t seed);
+  /// Adds to `noise` how far the outcome of `baseline`, a run of it from `state`, moves by rounding
+  /// alone. Each `round`, from 0 on, draws anew.
+  llvm::Error measure(Twin twin, const Tensors &state, BatchSource &batches,
+                      const RunResult &baseline, uint64_t seed, int round, RunNoise &noise);
 
   /// Whether the step's text has a type of 16 or 8 bits.
   bool hasNarrowFloats() const;

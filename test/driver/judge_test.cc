@@ -17,7 +17,8 @@ protected:
            std::vector<int64_t> shape = {4}) {
     Comparison comparison;
     comparison.name = name;
-    comparison.delta = delta;
+    comparison.delta = comparison.largest = delta;
+    comparison.rms = delta / 2;
     comparison.maxReference = largest;
     comparison.isOk = delta <= 1e-4 * largest + 1e-9;
     comparisons_.push_back(comparison);
@@ -29,6 +30,9 @@ protected:
   }
 
   const Comparison &judged(size_t i, bool rms = false) {
+    if (rms) // of which `delta` is then one
+      for (Comparison &comparison : comparisons_)
+        comparison.rms = comparison.delta;
     judgeByNoise(comparisons_, evidence_, rms, isNarrow_);
     return comparisons_[i];
   }
@@ -54,6 +58,22 @@ TEST_F(JudgeTest, EightTimesTheNoiseIsAccepted) {
 TEST_F(JudgeTest, MoreThanEightTimesTheNoiseFails) {
   add("w", 8.1e-3, 1e-3, 1, 0.1);
   EXPECT_FALSE(judged(0).isOk);
+}
+
+// As a running mean that is stale, beside one whose noise is that of few elements.
+TEST_F(JudgeTest, AnErrorOfAllElementsIsNotTheNoiseOfAFew) {
+  add("mean", 5e-3, 1e-3, 1, 0.1);
+  comparisons_[0].rms = 4.5e-3;
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, MoreDrawsMayExplainWhatIsNear) {
+  add("w", 0.02, 1e-3, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+  EXPECT_TRUE(mayBeExplainedYet(comparisons_));
+  add("v", 0.07, 1e-3, 1, 1);
+  EXPECT_FALSE(judged(1).isOk);
+  EXPECT_FALSE(mayBeExplainedYet(comparisons_));
 }
 
 TEST_F(JudgeTest, RootMeanSquaresAreJudgedByTheirOwnNoise) {
