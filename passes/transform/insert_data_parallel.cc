@@ -8,6 +8,7 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/init_function.h"
 
 namespace mlir::coll {
@@ -26,11 +27,9 @@ public:
   }
 
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal()) {
-      getOperation().emitError("has no function @step to distribute");
+    func::FuncOp step = findStep(getOperation(), "to distribute");
+    if (!step)
       return signalPassFailure();
-    }
     MeshOp grid = getOrCreateMesh(step);
     if (!grid)
       return signalPassFailure();

@@ -2,6 +2,7 @@
 
 #include "dialect/sharding.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/init_function.h"
 #include "passes/transform/strategy/shard_pattern.h"
 #include "passes/transform/strategy/strategies.h"
@@ -24,11 +25,9 @@ public:
   }
 
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal()) {
-      getOperation().emitError("has no function @step to distribute");
+    func::FuncOp step = findStep(getOperation(), "to distribute");
+    if (!step)
       return signalPassFailure();
-    }
     MeshOp grid = createMesh(step);
     if (!grid)
       return signalPassFailure();

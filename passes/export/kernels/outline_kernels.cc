@@ -56,26 +56,23 @@ struct OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPa
     });
     if (calls.wasInterrupted())
       return signalPassFailure();
-    SmallVector<func::FuncOp> drivers;
-    getOperation().walk([&](func::FuncOp function) {
-      if (!function.isExternal())
-        drivers.push_back(function);
+    LogicalResult result = success();
+    visitFunctions(getOperation(), "kernel_", [&](func::FuncOp driver, KernelSet &kernels) {
+      if (succeeded(result))
+        result = outlineAll(driver, kernels);
     });
-    DenseMap<Operation *, std::unique_ptr<KernelSet>> tables;
-    for (func::FuncOp driver : drivers) {
-      if (failed(prepare(driver)))
-        return signalPassFailure();
-      Operation *scope = driver->getParentOp();
-      std::unique_ptr<KernelSet> &table = tables[scope];
-      if (!table)
-        table = std::make_unique<KernelSet>(scope, "kernel_");
-      outline(driver, *table);
-      if (failed(verifyDriver(driver)))
-        return signalPassFailure();
-    }
+    if (failed(result))
+      signalPassFailure();
   }
 
 private:
+  LogicalResult outlineAll(func::FuncOp driver, KernelSet &kernels) {
+    if (failed(prepare(driver)))
+      return failure();
+    outline(driver, kernels);
+    return verifyDriver(driver);
+  }
+
   LogicalResult prepare(func::FuncOp driver) {
     SmallVector<linalg::GenericOp> generics;
     driver.walk([&](linalg::GenericOp op) { generics.push_back(op); });
@@ -110,7 +107,7 @@ private:
   }
 
   /// Goes from the last operation backwards, so that a kernel includes its producers.
-  void outline(func::FuncOp driver, KernelSet &table) {
+  void outline(func::FuncOp driver, KernelSet &kernels) {
     SmallVector<Operation *> ops;
     driver.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == driver)
@@ -128,18 +125,18 @@ private:
         continue;
       }
       if (isComputeOp(op))
-        outlineUnit(builder, collectUnit(op), table, done);
+        outlineUnit(builder, collectUnit(op), kernels, done);
     }
   }
 
-  void outlineUnit(OpBuilder &builder, const KernelUnit &unit, KernelSet &table,
+  void outlineUnit(OpBuilder &builder, const KernelUnit &unit, KernelSet &kernels,
                    DenseSet<Operation *> &done) {
     builder.setInsertionPoint(unit.root());
     SmallVector<Location> locations;
     for (Operation *op : unit.ops)
       locations.push_back(op->getLoc());
     Kernel kernel = buildKernel(builder, unit);
-    func::FuncOp function = table.add(kernel.function);
+    func::FuncOp function = kernels.add(kernel.function);
     auto call =
         func::CallOp::create(builder, builder.getFusedLoc(locations), function, kernel.operands);
     unit.root()->replaceAllUsesWith(call);

@@ -8,6 +8,7 @@
 #include "dialect/sharding.h"
 #include "passes/analysis/micro_batches.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/step_sharding.h"
 
@@ -23,11 +24,9 @@ public:
   using InsertMicroBatchesPassBase::InsertMicroBatchesPassBase;
 
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal()) {
-      getOperation().emitError("has no function @step whose batch could be cut");
+    func::FuncOp step = findStep(getOperation(), "whose batch could be cut");
+    if (!step)
       return signalPassFailure();
-    }
     MeshOp mesh = addAxis(step);
     if (!mesh || failed(splitBatch(step, mesh)))
       return signalPassFailure();

@@ -19,6 +19,7 @@
 #include "passes/analysis/micro_batches.h"
 #include "passes/analysis/root_terms.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/roots/step_states.h"
 
 namespace mlir::coll {
@@ -309,11 +310,9 @@ public:
   }
 
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal()) {
-      getOperation().emitError("has no function @step whose gradients could be applied late");
+    func::FuncOp step = findStep(getOperation(), "whose gradients could be applied late");
+    if (!step)
       return signalPassFailure();
-    }
     if (steps < 1 || steps > kMostSteps) {
       step.emitError("gradients are applied 1 to ")
           << kMostSteps << " steps late, not " << steps.getValue();

@@ -18,6 +18,7 @@
 #include "passes/analysis/root_terms.h"
 #include "passes/passes.h"
 #include "passes/transform/erase_dead.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/roots/step_states.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -171,11 +172,9 @@ public:
   }
 
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal()) {
-      getOperation().emitError("has no function @step whose optimizer could be found");
+    func::FuncOp step = findStep(getOperation(), "whose optimizer could be found");
+    if (!step)
       return signalPassFailure();
-    }
     if (failed(readOptions(step)))
       return signalPassFailure();
     flattenFactors(step.getBody().front());
