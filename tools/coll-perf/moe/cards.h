@@ -18,6 +18,20 @@ Result<std::unique_ptr<net::Transport>> connectNodes(const MoeTask &task,
 // Exchanges cards and syncs; all ranks return a failure of any.
 Status syncAll(Gathering &ranks, rt::MoeBuffer &buffer);
 
+// The transport between nodes and a rank's calls (MoeCalls, LowLatencyCalls), on all ranks or on
+// none.
+template <typename Calls>
+Status openCalls(const MoeTask &task, const rt::JobOptions &job, Gathering &ranks,
+                 std::unique_ptr<net::Transport> &transport, std::unique_ptr<Calls> &calls) {
+  Result<std::unique_ptr<net::Transport>> connected = connectNodes(task, job);
+  COLL_RETURN_IF_ERROR(ranks.agree(connected.status()));
+  transport = connected.take();
+  Result<std::unique_ptr<Calls>> created = Calls::create(task, ranks.rank(), transport.get());
+  COLL_RETURN_IF_ERROR(ranks.agree(created.status()));
+  calls = created.take();
+  return syncAll(ranks, calls->buffer());
+}
+
 } // namespace coll::perf
 
 #endif // COLL_TOOLS_COLL_PERF_MOE_CARDS_H

@@ -122,14 +122,7 @@ private:
 };
 
 Status LowLatencyRank::open(const rt::JobOptions &job) {
-  Result<std::unique_ptr<net::Transport>> transport = connectNodes(task_, job);
-  COLL_RETURN_IF_ERROR(ranks_.agree(transport.status()));
-  transport_ = transport.take();
-  Result<std::unique_ptr<LowLatencyCalls>> calls =
-      LowLatencyCalls::create(task_, ranks_.rank(), transport_.get());
-  COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
-  calls_ = calls.take();
-  return syncAll(ranks_, calls_->buffer());
+  return openCalls(task_, job, ranks_, transport_, calls_);
 }
 
 Result<Times> LowLatencyRank::time(const Maker &maker, const std::function<Status()> &work,

@@ -61,14 +61,7 @@ private:
 };
 
 Status MoeRank::open(const rt::JobOptions &job) {
-  Result<std::unique_ptr<net::Transport>> transport = connectNodes(task_, job);
-  COLL_RETURN_IF_ERROR(ranks_.agree(transport.status()));
-  transport_ = transport.take();
-  Result<std::unique_ptr<MoeCalls>> calls =
-      MoeCalls::create(task_, ranks_.rank(), transport_.get());
-  COLL_RETURN_IF_ERROR(ranks_.agree(calls.status()));
-  calls_ = calls.take();
-  return syncAll(ranks_, calls_->buffer());
+  return openCalls(task_, job, ranks_, transport_, calls_);
 }
 
 Status MoeRank::addWrong(const Result<int64_t> &mine) {

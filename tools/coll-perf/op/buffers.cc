@@ -1,6 +1,7 @@
 #include "tools/coll-perf/op/buffers.h"
 
 #include "runtime/base/dtype.h"
+#include "tools/coll-perf/gpu_of_rank.h"
 #include "tools/coll-perf/op/data.h"
 #include "tools/coll-perf/units.h"
 
@@ -209,16 +210,11 @@ Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side 
     COLL_RETURN_IF_ERROR(buffers->open(bytes));
     return std::unique_ptr<Buffers>(std::move(buffers));
   }
-  Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
-  if (!cuda)
-    return cuda.status();
-  int count = 0;
-  COLL_RETURN_IF_ERROR(
-      rt::dl::cudaStatus(**cuda, (*cuda)->deviceGetCount(&count), "cuDeviceGetCount"));
-  Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(**cuda, rank % count);
+  Result<std::shared_ptr<GpuContext>> gpu = openGpuOfRank(rank);
   if (!gpu)
     return gpu.status();
-  auto buffers = std::make_unique<GpuBuffers>(**cuda, gpu.take());
+  const rt::dl::Cuda &cuda = (*gpu)->cuda();
+  auto buffers = std::make_unique<GpuBuffers>(cuda, gpu.take());
   COLL_RETURN_IF_ERROR(buffers->open(bytes, side.registered, group));
   return std::unique_ptr<Buffers>(std::move(buffers));
 }

@@ -1,4 +1,5 @@
 #include "runtime/gpu/memory.h"
+#include "tools/coll-perf/gpu_of_rank.h"
 #include "tools/coll-perf/reshard/memory.h"
 
 #include <algorithm>
@@ -37,13 +38,7 @@ public:
 
   Status open(const ReshardTask &task, int rank, const PlaceBytes &bytes,
               net::Bootstrap &bootstrap) {
-    Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
-    if (!cuda)
-      return cuda.status();
-    int count = 0;
-    COLL_RETURN_IF_ERROR(
-        rt::dl::cudaStatus(**cuda, (*cuda)->deviceGetCount(&count), "cuDeviceGetCount"));
-    Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(**cuda, rank % count);
+    Result<std::shared_ptr<GpuContext>> gpu = openGpuOfRank(rank);
     if (!gpu)
       return gpu.status();
     gpu_ = gpu.take();
