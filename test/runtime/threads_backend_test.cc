@@ -126,6 +126,15 @@ TEST(ThreadsBackendTest, TheNumberOfRanksIsBounded) {
   EXPECT_EQ(createBackend("threads", options).status().code(), kCollUnsupported);
 }
 
+TEST(ThreadsBackendTest, ATimeoutIsOneMicrosecondAtLeast) {
+  BackendOptions options;
+  options.numRanks = 1;
+  options.timeoutUs = 1;
+  EXPECT_TRUE(createBackend("threads", options).ok());
+  options.timeoutUs = 0;
+  EXPECT_EQ(createBackend("threads", options).status().code(), kCollInvalidCall);
+}
+
 // The first member as well as any other.
 TEST(ThreadsBackendTest, AMemberThatHasLeftIsNamed) {
   for (int leaver : {0, 1})

@@ -76,6 +76,34 @@ TEST_F(TokenRows, LossIsSeen) {
   expectLost("token 4 of 4 came behind token 0");
 }
 
+TEST_F(TokenRows, BadDispatchesAreNamed) {
+  const auto check = [&](auto change) {
+    TokenDispatch dispatch = sent_;
+    dispatch.dtype = kCollF32;
+    dispatch.indexDtype = kCollI32;
+    change(dispatch);
+    return checkDispatch(dispatch, 2).message();
+  };
+  EXPECT_EQ(check([](TokenDispatch &) {}), "");
+  const std::string rows = ": there may be 0 to " + std::to_string(kMaxRowElems);
+  EXPECT_EQ(check([](TokenDispatch &d) { d.hidden = -1; }),
+            "rows of -1 elements and 0 scales" + rows);
+  EXPECT_EQ(check([](TokenDispatch &d) { d.numScales = -1; }),
+            "rows of 1 elements and -1 scales" + rows);
+  EXPECT_NE(check([](TokenDispatch &d) { d.hidden = kMaxRowElems + 1; }), "");
+  EXPECT_NE(check([](TokenDispatch &d) { d.numScales = kMaxRowElems + 1; }), "");
+  const std::string tokens = "the tokens, their experts, weights or scales are null";
+  EXPECT_EQ(check([](TokenDispatch &d) { d.x = nullptr; }), tokens);
+  EXPECT_EQ(check([](TokenDispatch &d) { d.numScales = 1; }), tokens);
+  const std::string memory = "the memory for rows, experts, weights or scales is null";
+  EXPECT_EQ(check([](TokenDispatch &d) { d.rows = nullptr; }), memory);
+  EXPECT_EQ(check([](TokenDispatch &d) {
+              d.shape.capacity = 0;
+              d.rows = d.rowExperts = d.rowWeights = nullptr;
+            }),
+            ""); // no row can come
+}
+
 TEST_F(TokenRows, BadExpertsAreFound) {
   experts_[5] = 4;
   EXPECT_EQ(findBadExpert(sent_, 2).token, 2);
