@@ -38,6 +38,7 @@ struct Request {
   int position;      // in the group
   size_t number = 0; // of the meeting; transfers have none
   bool isDone = false;
+  bool isWrong = false; // differs from its peers' calls
 };
 
 struct Group {
@@ -185,8 +186,9 @@ void work(const std::vector<Request *> &members) {
 
 bool isSame(const coll_backend_call &a, const coll_backend_call &b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction && a.root == b.root &&
-         a.outer == b.outer && a.count == b.count && a.dst_outer == b.dst_outer &&
-         a.num_pairs == b.num_pairs && std::equal(a.pairs, a.pairs + 2 * a.num_pairs, b.pairs);
+         a.widens == b.widens && a.rank_order == b.rank_order && a.outer == b.outer &&
+         a.count == b.count && a.dst_outer == b.dst_outer && a.num_pairs == b.num_pairs &&
+         std::equal(a.pairs, a.pairs + 2 * a.num_pairs, b.pairs);
 }
 
 void meetLocked(Job &job, Request *request) {
@@ -198,9 +200,12 @@ void meetLocked(Job &job, Request *request) {
   if (std::count(members.begin(), members.end(), nullptr) > 0)
     return;
   for (const Request *member : members)
-    if (!isSame(member->call, members[0]->call))
+    if (!isSame(member->call, members[0]->call)) {
+      for (Request *each : members)
+        each->isWrong = true;
       return job.endLocked(COLL_MISMATCH,
                            std::string("the members' calls differ at ") + member->call.location);
+    }
   work(members);
   group.meetings.erase(request->number);
   job.changed.notify_all();
@@ -219,9 +224,11 @@ void transferLocked(Job &job, Request *request) {
     return waiting.push_back(request);
   Request *sends = request->call.kind == COLL_CALL_SEND ? request : *other;
   Request *receives = sends == request ? *other : request;
-  if (sends->call.count != receives->call.count || sends->call.dtype != receives->call.dtype)
+  if (sends->call.count != receives->call.count || sends->call.dtype != receives->call.dtype) {
+    sends->isWrong = receives->isWrong = true;
     return job.endLocked(COLL_MISMATCH, std::string("a send and its receive differ at ") +
                                             receives->call.location);
+  }
   if (sends->call.count > 0)
     std::memcpy(receives->call.dst, sends->call.src,
                 size_t(sends->call.count) * coll_dtype_size(sends->call.dtype));
@@ -349,7 +356,7 @@ int32_t wait(void *endpoint, void *request, coll_backend_failure *failure) {
   });
   int32_t code = COLL_OK;
   if (!own->isDone && job.code != COLL_OK) {
-    code = fail(failure, COLL_ABORTED, job.cause);
+    code = fail(failure, own->isWrong ? COLL_MISMATCH : COLL_ABORTED, job.cause);
   } else if (!own->isDone) {
     const std::string where = std::string(" at ") + own->call.location;
     code = !isOver

@@ -30,6 +30,9 @@ void expectMismatch(const std::string &backend, const std::string &what,
          return m.call(call);
        })) {
     EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
+    EXPECT_TRUE(contains(status, "train.py:7:1")) << status.message();
+    if (!showsCalls(backend))
+      continue;
     EXPECT_TRUE(contains(status, what)) << status.message();
     // The other rank may be 0 or 2: who finds out first.
     EXPECT_TRUE(contains(status, " calls reduce sum f32 x 8 root 0 (op 3 at train.py:7:1)"))
@@ -50,7 +53,8 @@ TEST_P(Failures, MismatchReachesEveryMember) {
     expectMismatch(GetParam(), "orders differ", [](Call &c) { c.order = kCollOrderRank; });
   }
   expectMismatch(GetParam(), "roots differ", [](Call &c) { c.root = 1; });
-  expectMismatch(GetParam(), "places in the program differ", [](Call &c) { c.site.op = 4; });
+  if (showsCalls(GetParam()))
+    expectMismatch(GetParam(), "places in the program differ", [](Call &c) { c.site.op = 4; });
 }
 
 TEST_P(Failures, OpIdsOfDifferentProgramsAreNotCompared) {
@@ -87,6 +91,8 @@ TEST_P(Failures, TransferSizesMustAgree) {
          return m.call(call);
        })) {
     EXPECT_EQ(status.code(), kCollMismatch) << status.toString();
+    if (!showsCalls(GetParam()))
+      continue;
     EXPECT_TRUE(contains(status, "rank 0 calls send f32 x 4")) << status.message();
     EXPECT_TRUE(contains(status, "rank 1 calls recv f32 x 5")) << status.message();
   }
@@ -109,6 +115,8 @@ TEST_P(Failures, TimeoutNamesTheOperationAndThePeers) {
         << all[rank].toString();
     timeouts += all[rank].code() == kCollTimeout;
     EXPECT_TRUE(contains(all[rank], "train.py:7:1")) << all[rank].message();
+    if (!showsCalls(GetParam()))
+      continue;
     EXPECT_TRUE(contains(all[rank], "group [0, 1]")) << all[rank].message();
     EXPECT_TRUE(contains(all[rank], "waiting for rank")) << all[rank].message();
   }

@@ -91,6 +91,15 @@ struct Variant {
   bool scatters = false; // data lands out of place
 };
 
+// As createBackend() takes it; "plugin" is the library that the build makes of the example.
+std::string nameOf(const Variant &variant) {
+#ifdef COLL_CONFORMANCE_PLUGIN
+  if (variant.name == "plugin")
+    return "plugin:" COLL_CONFORMANCE_PLUGIN;
+#endif
+  return variant.name;
+}
+
 std::unique_ptr<GpuMemory> makeMemory(const Variant &variant, std::string &whyNot) {
   whyNot = "backend net is not built";
   return makeGpuMemory ? makeGpuMemory(variant.memory, whyNot) : nullptr;
@@ -118,6 +127,10 @@ int mostRanks(const std::string &backend) {
 
 bool takesOrders(const std::string &backend) { return Variant(backend).name != "nccl"; }
 
+bool takesNarrowFloats(const std::string &backend) { return Variant(backend).name != "plugin"; }
+
+bool showsCalls(const std::string &backend) { return Variant(backend).name != "plugin"; }
+
 void runJob(const std::string &backendName, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs) {
   if (layout.ranks > mostRanks(backendName))
@@ -142,7 +155,7 @@ void runJob(const std::string &backendName, const Layout &layout,
     gpu = makeMemory(variant, whyNot);
     ASSERT_TRUE(gpu) << whyNot;
   }
-  Result<std::unique_ptr<Backend>> backend = createBackend(variant.name, options);
+  Result<std::unique_ptr<Backend>> backend = createBackend(nameOf(variant), options);
   ASSERT_TRUE(backend.ok()) << backend.status().toString();
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (int rank = 0; rank < layout.ranks; ++rank) {

@@ -105,6 +105,13 @@ int mostRanks(const std::string &backend);
 // Whether it takes calls with `order = rank`.
 bool takesOrders(const std::string &backend);
 
+// Whether it takes floats of fewer than 32 bits.
+bool takesNarrowFloats(const std::string &backend);
+
+// Whether it knows, and shows, the place of each call in its program. A plugin shows what its
+// author wrote.
+bool showsCalls(const std::string &backend);
+
 #define COLL_NEEDS_RANKS(ranks)                                                                    \
   if (mostRanks(GetParam()) < (ranks))                                                             \
   GTEST_SKIP() << "needs " << (ranks) << " GPUs"

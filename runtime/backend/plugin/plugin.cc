@@ -88,8 +88,8 @@ private:
 
 class PluginEndpoint final : public Endpoint {
 public:
-  PluginEndpoint(const Backend &backend, const Table &table, int rank, void *raw)
-      : backend_(backend), table_(table), rank_(rank), raw_(raw) {}
+  PluginEndpoint(const Backend &backend, const Table &table, int rank, int numRanks, void *raw)
+      : backend_(backend), table_(table), rank_(rank), numRanks_(numRanks), raw_(raw) {}
   ~PluginEndpoint() override {
     leave();
     table_.functions->quit(raw_);
@@ -100,6 +100,10 @@ public:
     if (own == ranks.end())
       return Status::invalid("rank " + std::to_string(rank_) + " is no member of group " +
                              describeGroup(ranks));
+    for (int rank : ranks)
+      if (rank < 0 || rank >= numRanks_)
+        return Status::invalid("group " + describeGroup(ranks) + ": there is no rank " +
+                               std::to_string(rank));
     const int position = static_cast<int>(own - ranks.begin());
     const std::vector<int32_t> plain(ranks.begin(), ranks.end());
     void *group = nullptr;
@@ -146,7 +150,7 @@ public:
 private:
   const Backend &backend_;
   const Table &table_;
-  const int rank_;
+  const int rank_, numRanks_;
   void *const raw_;
   std::vector<std::unique_ptr<PluginRequest>> started_;
 };
@@ -198,7 +202,7 @@ public:
       return Status::invalid("there is no rank " + std::to_string(rank) + " in this process");
     void *raw = nullptr;
     COLL_RETURN_IF_ERROR(table_.call(table_.functions->join, raw_, rank, &raw));
-    return std::unique_ptr<Endpoint>(new PluginEndpoint(*this, table_, rank, raw));
+    return std::unique_ptr<Endpoint>(new PluginEndpoint(*this, table_, rank, numRanks_, raw));
   }
   Status supports(const Call &call) const override {
     COLL_RETURN_IF_ERROR(Backend::supports(call));
