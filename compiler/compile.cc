@@ -157,6 +157,7 @@ llvm::Error lowerToExecutable(StepIr &step, const CompileOptions &options, Stage
   mlir::coll::ExecutableOptions executable;
   executable.gpu = options.gpu;
   executable.precision = options.precision;
+  executable.fuseAttention = options.fuseAttention;
   if (step.level == Level::Exec) {
     runner.manager.addPass(mlir::coll::createVerifyExecPass());
     runner.manager.addPass(mlir::coll::createEmitExecutablePass());

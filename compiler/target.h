@@ -57,6 +57,7 @@ struct Target {
   bool isShared = false;             // the code is for a shared object (shared_object.h)
   std::string gpu;                   // as "sm_90"; empty: CPUs
   std::string precision = "highest"; // what products on GPUs may round f32 factors to
+  bool fuseAttention = false;        // on GPUs; the runtime then needs its GPU kernels
   // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;

@@ -41,4 +41,23 @@ def Coll_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def Coll_Tensor : StaticShapeTensorOf<[AnyTypeOf<[AnyInteger, Index, AnyFloat]>]>;
+
+class Coll_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Coll_Dialect, mnemonic, traits>;
+
+// What attention is computed of. `sizes` is [batch, heads, kv_heads, queries, keys, dim]: q, o and
+// their gradients are [batch][heads][queries][dim], k, v and theirs [batch][kv_heads][keys][dim].
+// A list `*_at` says where a tensor's elements are in its operand, which is dense, whatever its
+// shape: [first element, batch stride, head stride, row stride]; those of a row are neighbours.
+class Coll_Attention {
+  dag sizes = (ins DenseI64ArrayAttr:$sizes, F64Attr:$scale, UnitAttr:$causal,
+                   OptionalAttr<StrAttr>:$precision);
+  dag places = (ins DenseI64ArrayAttr:$q_at, DenseI64ArrayAttr:$k_at, DenseI64ArrayAttr:$v_at,
+                    DenseI64ArrayAttr:$o_at);
+  dag gradientPlaces = (ins DenseI64ArrayAttr:$d_o_at, DenseI64ArrayAttr:$d_q_at,
+                            DenseI64ArrayAttr:$d_k_at, DenseI64ArrayAttr:$d_v_at);
+}
+def Coll_AttentionOf : Coll_Attention;
+
 #endif // COLL_DIALECT_BASE_TD

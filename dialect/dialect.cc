@@ -1,6 +1,7 @@
 //===- dialect.cc - registration and discardable attributes -------------------===//
 
 #include "dialect/dialect.h"
+#include "dialect/attention.h"
 #include "dialect/signature.h"
 
 #include "dialect/asm.h"
@@ -56,6 +57,10 @@ void CollDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/ops.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/attention_ops.cc.inc"
       >();
   addInterfaces<CollInliner>();
 }

@@ -25,11 +25,6 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Coll_Tensor : StaticShapeTensorOf<[AnyTypeOf<[AnyInteger, Index, AnyFloat]>]>;
-
-class Coll_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Coll_Dialect, mnemonic, traits>;
-
 //===----------------------------------------------------------------------===//
 // Mesh
 //===----------------------------------------------------------------------===//

@@ -307,6 +307,17 @@ def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
   ];
 }
 
+def FuseAttentionPass : Pass<"coll-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "softmax(scale * Q K^T) V and its gradient to coll.attention";
+  let description = [{
+    Finds the softmax of a product's rows that is multiplied by a third matrix, and the gradient with
+    respect to all three, by what the operations compute: values of the shape of the scores are read
+    as sums of products of exponentials, their row sums and the gradient of the probabilities, so
+    that the order in which a front end writes them does not matter. A causal mask is recognised
+    where it is computed from positions. Attention whose scores are read by anything else stays as
+    it is; a remark says what was made of each.
+  }];
+}
 def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "contractions and convolutions to coll.gemm";
   let options = [

@@ -179,8 +179,11 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
-  if (!options.gpu.empty())
+  if (!options.gpu.empty()) {
     pm.addPass(createCountLoopsPass());
+    if (options.fuseAttention)
+      pm.addPass(createFuseAttentionPass());
+  }
   LowerIndexedPassOptions indexed;
   indexed.oneHot = !options.gpu.empty();
   pm.addPass(createLowerIndexedPass(indexed));
@@ -222,6 +225,9 @@ struct ExecutableCliOptions : PassPipelineOptions<ExecutableCliOptions> {
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("the GPU to compile for, as sm_90")};
   Option<std::string> precision{*this, "precision", llvm::cl::init("highest"),
                                 llvm::cl::desc("of products on GPUs: highest, tf32 or bf16")};
+  Option<bool> fuseAttention{*this, "fuse-attention",
+                             llvm::cl::desc("attention on GPUs without its matrix of scores"),
+                             llvm::cl::init(false)};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -253,7 +259,7 @@ void registerCollPipelines() {
   PassPipelineRegistration<ExecutableCliOptions>(
       "coll-executable", "L6 to L7: kernels, buffers, calls",
       [](OpPassManager &pm, const ExecutableCliOptions &cli) {
-        buildExecutablePipeline(pm, {cli.gpu, cli.precision});
+        buildExecutablePipeline(pm, {cli.gpu, cli.precision, cli.fuseAttention});
       });
 }
 

@@ -88,6 +88,7 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 struct ExecutableOptions {
   std::string gpu;                   // as sm_90; empty: for CPUs
   std::string precision = "highest"; // of products on GPUs: highest, tf32, bf16
+  bool fuseAttention = false;        // on GPUs
 };
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options = {});
 

@@ -9,6 +9,7 @@
 #ifndef COLL_DIALECT_EXEC_OPS_TD
 #define COLL_DIALECT_EXEC_OPS_TD
 
+include "dialect/base.td"
 include "dialect/exec/base.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
@@ -335,6 +336,73 @@ def Exec_GemmOp : Exec_Op<"gemm"> {
       return *symbolizePrecision(getPrecision().value_or("highest"));
     }
   }];
+}
+
+def Exec_AttentionOp : Exec_Op<"attention"> {
+  let summary = "attention by the runtime";
+  let description = [{
+    As `coll.attention`, on views; `of` names the type of the elements, and `precision` says what
+    f32 factors may be rounded to, as for `exec.gemm`, but for bf16.
+
+    ```mlir
+    exec.function @step(tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<2x8xf32>) updates [-1, -1] arena 0 {
+    ^bb0(%x: !exec.buffer, %o: !exec.buffer, %lse: !exec.buffer, %arena: !exec.buffer):
+      exec.attention %x at [0, 0, 64, 8], %x at [0, 0, 64, 8], %x at [0, 0, 64, 8]
+        to %o at [0, 0, 64, 8], %lse of f32 sizes [1, 2, 2, 8, 8, 8] scale 1.000000e+00
+      exec.return
+    }
+    ```
+
+    Constraints: (C1) to (C5) as for `coll.attention`; the precision is highest or tf32. (C6) what
+    is written is not read only, and overlaps nothing else of the operation.
+  }];
+  let arguments = !con((ins Arg<Exec_BufferType, "", [MemRead]>:$q,
+                            Arg<Exec_BufferType, "", [MemRead]>:$k,
+                            Arg<Exec_BufferType, "", [MemRead]>:$v,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$o,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$lse, TypeAttr:$element),
+                       Coll_AttentionOf.sizes, Coll_AttentionOf.places);
+  let assemblyFormat = [{
+    $q `at` $q_at `,` $k `at` $k_at `,` $v `at` $v_at `to` $o `at` $o_at `,` $lse `of` $element
+    `sizes` $sizes `scale` $scale (`causal` $causal^)? (`precision` $precision^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Exec_AttentionGradientOp : Exec_Op<"attention_gradient"> {
+  let summary = "the gradient of attention by the runtime";
+  let description = [{
+    As `coll.attention_gradient`, on views. `scratch` is memory that it may use, of 4 bytes for each
+    batch entry, head and query.
+
+    ```mlir
+    exec.attention_gradient %q at [0, 0, 64, 8], %k at [0, 0, 64, 8], %v at [0, 0, 64, 8],
+      %o at [0, 0, 64, 8], %lse, %do at [0, 0, 64, 8]
+      to %dq at [0, 0, 64, 8], %dk at [0, 0, 64, 8], %dv at [0, 0, 64, 8] scratch %s
+      of bf16 sizes [1, 2, 2, 8, 8, 8] scale 1.000000e+00 causal
+    ```
+
+    Constraints: (C1) to (C6) as for `exec.attention`. (C7) the scratch memory is large enough.
+  }];
+  let arguments = !con((ins Arg<Exec_BufferType, "", [MemRead]>:$q,
+                            Arg<Exec_BufferType, "", [MemRead]>:$k,
+                            Arg<Exec_BufferType, "", [MemRead]>:$v,
+                            Arg<Exec_BufferType, "", [MemRead]>:$o,
+                            Arg<Exec_BufferType, "", [MemRead]>:$lse,
+                            Arg<Exec_BufferType, "", [MemRead]>:$d_o,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$d_q,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$d_k,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$d_v,
+                            Arg<Exec_BufferType, "", [MemWrite]>:$scratch, TypeAttr:$element),
+                       Coll_AttentionOf.sizes, Coll_AttentionOf.places,
+                       Coll_AttentionOf.gradientPlaces);
+  let assemblyFormat = [{
+    $q `at` $q_at `,` $k `at` $k_at `,` $v `at` $v_at `,` $o `at` $o_at `,` $lse `,`
+    $d_o `at` $d_o_at `to` $d_q `at` $d_q_at `,` $d_k `at` $d_k_at `,` $d_v `at` $d_v_at
+    `scratch` $scratch `of` $element `sizes` $sizes `scale` $scale (`causal` $causal^)?
+    (`precision` $precision^)? attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -215,6 +215,10 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     emitGemmLoop(gemm, 0, address(gemm.getA()), address(gemm.getB()), address(gemm.getC()));
     return success();
   }
+  if (auto attention = dyn_cast<exec::AttentionOp>(op))
+    return emitAttention(attention), success();
+  if (auto gradient = dyn_cast<exec::AttentionGradientOp>(op))
+    return emitAttentionGradient(gradient), success();
   if (auto copy = dyn_cast<exec::CopyOp>(op))
     return emitCopy(copy), success();
   if (auto fill = dyn_cast<exec::FillOp>(op))

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/export/descriptor.h"
+#include "runtime/step/abi/abi.h"
 
 namespace mlir::coll {
 
@@ -104,6 +105,13 @@ private:
   void emitGroup(GroupOp op);
   void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
   Value pairTable(ArrayRef<int64_t> pairs);
+
+  // emit_driver_attention.cc
+  Value attentionTable(const CollAttention &call);
+  Value firstElement(Value view, ArrayRef<int64_t> at, Type element);
+  void emitAttention(exec::AttentionOp op);
+  void emitAttentionGradient(exec::AttentionGradientOp op);
+
   Value rank();
 
   DescriptorBuilder &descriptor_;
@@ -114,7 +122,7 @@ private:
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
   llvm::DenseMap<Operation *, Value> requests_;   // start to stack slot
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
-  int64_t numPairTables_ = 0, numContractions_ = 0;
+  int64_t numPairTables_ = 0, numContractions_ = 0, numAttentions_ = 0;
 };
 
 } // namespace mlir::coll

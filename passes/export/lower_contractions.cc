@@ -13,16 +13,13 @@ namespace mlir::coll {
 #define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
 #include "passes/passes.h.inc"
 
-namespace {
-
 /// The body argument before an optional widening conversion.
-Value stripExtension(Value value) {
+static Value stripExtension(Value value) {
   if (auto extension = value.getDefiningOp<arith::ExtFOp>())
     return extension.getIn();
   return value;
 }
 
-/// Whether the body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
 bool isMultiplyAdd(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
@@ -44,6 +41,8 @@ bool isMultiplyAdd(linalg::GenericOp op) {
   Value a = body->getArgument(0), b = body->getArgument(1);
   return (lhs == a && rhs == b) || (lhs == b && rhs == a);
 }
+
+namespace {
 
 /// The type in which a product without widening reads its factors: that of both operands if they
 /// are bf16 or f16 and their sums f32, else null.

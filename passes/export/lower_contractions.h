@@ -52,6 +52,9 @@ struct ContractionCosts {
   bool prefersNest(const GemmForm &form, double cost, int64_t elements) const;
 };
 
+/// Whether the body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
+bool isMultiplyAdd(linalg::GenericOp op);
+
 /// Reads loops and strides from the operation's indexing maps. Fails if an index is not a sum of
 /// non-negative multiples of loop dimensions.
 FailureOr<Contraction> readContraction(linalg::GenericOp op);

@@ -34,6 +34,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
   --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16
+  --fuse-attention=on  attention on GPUs without its matrix of scores in memory, by the runtime's own
+                       GPU kernels, which its build then must have (default: off)
   --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and
                        kernels, level L7a) or llvm (what calls them, level L7)
   --no-verify          do not prove that the ranks cannot deadlock
@@ -145,6 +147,12 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return take(name, value, coll::run::parseDevice(value), options.target.gpu);
   if (name == "--matmul-precision")
     return take(name, value, coll::run::parsePrecision(value), options.target.precision);
+  if (name == "--fuse-attention") {
+    std::string word;
+    llvm::Error error = readWord(name, value, {"on", "off"}, word);
+    options.target.fuseAttention = word == "on";
+    return error;
+  }
   if (name == "--emit")
     return readWord(name, value, {"ptx", "gpu", "llvm"}, options.emit);
   if (argument == "--no-verify") {

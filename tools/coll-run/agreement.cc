@@ -64,6 +64,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("strategy", options.strategy);
   traits.addFlag("device", options.gpu);
   traits.addFlag("matmul-precision", options.precision == "highest" ? "" : options.precision);
+  traits.addFlag("fuse-attention", options.fuseAttention ? "on" : "");
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
   traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");

@@ -5,6 +5,7 @@
 #include "compiler/error.h"
 #include "driver/place.h"
 #include "runtime/base/env.h"
+#include "runtime/kernels/available.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -107,6 +108,10 @@ cl::opt<std::string> precision("matmul-precision", cl::value_desc("NAME"), cl::i
                                cl::cat(stepCategory),
                                cl::desc("what products on GPUs may round f32 factors to: highest "
                                         "(default), tf32 or bf16"));
+cl::opt<std::string> fuseAttention("fuse-attention", cl::value_desc("auto|on|off"),
+                                   cl::init("auto"), cl::cat(stepCategory),
+                                   cl::desc("attention on GPUs without its matrix of scores in "
+                                            "memory (default: where this build has GPU kernels)"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),
@@ -342,6 +347,17 @@ llvm::Error readNumbers(Options &options) {
   return joinErrors(std::move(error), readTimeout(options));
 }
 
+llvm::Error readFuseAttention(Options &options) {
+  if (fuseAttention != "auto" && fuseAttention != "on" && fuseAttention != "off")
+    return makeError("--fuse-attention=" + fuseAttention + ": expected auto, on or off");
+  if (fuseAttention == "on" && options.gpu.empty())
+    return makeError("--fuse-attention=on needs --device=gpu: on CPUs attention is not fused");
+  options.fuseAttention =
+      !options.gpu.empty() && (fuseAttention == "on" ||
+                               (fuseAttention == "auto" && coll::kernels::kernelsAvailable().ok()));
+  return llvm::Error::success();
+}
+
 llvm::Error readDevice(Options &options) {
   llvm::Expected<std::string> gpu = parseDevice(device);
   if (!gpu)
@@ -357,7 +373,7 @@ llvm::Error readDevice(Options &options) {
     return makeError("--check=" + check + ": expected cpu or gpu");
   if (check == "gpu")
     options.checkGpu = options.gpu.empty() ? llvm::cantFail(parseDevice(check)) : options.gpu;
-  return llvm::Error::success();
+  return readFuseAttention(options);
 }
 
 /// An empty value is a variable of the shell that is not set, rather than the wish to do

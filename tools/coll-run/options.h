@@ -42,7 +42,8 @@ struct Options {
   bool verify = true;
   std::string gpu; // as "sm_90"; empty: the step runs on CPUs
   std::string precision = "highest";
-  std::string cacheDir; // of the compile cache; empty: none
+  bool fuseAttention = false; // on GPUs
+  std::string cacheDir;       // of the compile cache; empty: none
   uint64_t cacheBytes = 0;
 
   std::string data;

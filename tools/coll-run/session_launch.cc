@@ -93,6 +93,7 @@ Target Session::chooseTarget() const {
   target.verify = options_.verify;
   target.gpu = options_.gpu;
   target.precision = options_.precision;
+  target.fuseAttention = options_.fuseAttention;
   return target;
 }
 

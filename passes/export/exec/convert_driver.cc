@@ -192,6 +192,10 @@ LogicalResult DriverConverter::convertOp(Operation *op) {
     return convertBlocking(op), success();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return convertGemm(gemm), success();
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return convertAttention(attention), success();
+  if (auto gradient = dyn_cast<AttentionGradientOp>(op))
+    return convertAttentionGradient(gradient), success();
   if (isa<tensor::ExtractOp>(op))
     return convertExtract(op), success();
   if (isa<tensor::FromElementsOp>(op))

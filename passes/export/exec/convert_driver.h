@@ -3,6 +3,7 @@
 #ifndef COLL_PASSES_EXPORT_EXEC_CONVERT_DRIVER_H
 #define COLL_PASSES_EXPORT_EXEC_CONVERT_DRIVER_H
 
+#include "dialect/attention.h"
 #include "dialect/exec/exec.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,8 +42,11 @@ private:
   void convertExtract(Operation *op);
   void convertFromElements(Operation *op);
   void convertConstant(arith::ConstantOp op);
-  exec::Precision getPrecision(GemmOp op) const;
+  exec::Precision getPrecision(Type factor, std::optional<StringRef> asked) const;
   void convertGemm(GemmOp op);
+  StringAttr getAttentionPrecision(Type element, std::optional<StringRef> asked);
+  void convertAttention(AttentionOp op);
+  void convertAttentionGradient(AttentionGradientOp op);
   void convertBlocking(Operation *op);
   void convertStart(StartOp op);
   void fillRegion(Region &region, Operation *op, ValueRange sources);

@@ -80,10 +80,10 @@ void DriverConverter::convertConstant(arith::ConstantOp op) {
 }
 
 /// What the factors may be rounded to: what the options say, as far as the step allows it.
-exec::Precision DriverConverter::getPrecision(GemmOp op) const {
-  if (!op.getA().getType().getElementType().isF32() || op.getPrecision() == kPrecisionHighest)
+exec::Precision DriverConverter::getPrecision(Type factor, std::optional<StringRef> asked) const {
+  if (!factor.isF32() || asked == kPrecisionHighest)
     return exec::Precision::Highest;
-  if (op.getPrecision() == kPrecisionHigh && precision_ == exec::Precision::Bf16)
+  if (asked == kPrecisionHigh && precision_ == exec::Precision::Bf16)
     return exec::Precision::Tf32;
   return precision_;
 }
@@ -105,14 +105,42 @@ void DriverConverter::convertGemm(GemmOp op) {
     sizes.push_back(size);
     a.push_back(strideA), b.push_back(strideB), c.push_back(strideC);
   }
-  StringAttr precision; // highest if absent
-  if (getPrecision(op) != exec::Precision::Highest)
-    precision = b_.getStringAttr(exec::stringifyPrecision(getPrecision(op)));
   Type factor = op.getA().getType().getElementType(), sum = op.getC().getType().getElementType();
+  StringAttr precision; // highest if absent
+  if (exec::Precision used = getPrecision(factor, op.getPrecision());
+      used != exec::Precision::Highest)
+    precision = b_.getStringAttr(exec::stringifyPrecision(used));
   exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()), factor,
                        sum == factor ? TypeAttr() : TypeAttr::get(sum), precision, op.getMnk(),
                        op.getLds(), op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b,
                        c);
+}
+
+/// Null for the highest. Attention has no form that rounds factors to bf16: TF32 is the next.
+StringAttr DriverConverter::getAttentionPrecision(Type element, std::optional<StringRef> asked) {
+  if (getPrecision(element, asked) == exec::Precision::Highest)
+    return {};
+  return b_.getStringAttr(exec::stringifyPrecision(exec::Precision::Tf32));
+}
+
+void DriverConverter::convertAttention(AttentionOp op) {
+  Type element = op.getQ().getType().getElementType();
+  exec::AttentionOp::create(b_, loc_, view(op.getQ()), view(op.getK()), view(op.getV()),
+                            view(op.getO()), view(op.getLse()), TypeAttr::get(element),
+                            op.getSizesAttr(), op.getScaleAttr(), op.getCausalAttr(),
+                            getAttentionPrecision(element, op.getPrecision()), op.getQAtAttr(),
+                            op.getKAtAttr(), op.getVAtAttr(), op.getOAtAttr());
+}
+
+void DriverConverter::convertAttentionGradient(AttentionGradientOp op) {
+  Type element = op.getQ().getType().getElementType();
+  exec::AttentionGradientOp::create(
+      b_, loc_, view(op.getQ()), view(op.getK()), view(op.getV()), view(op.getO()),
+      view(op.getLse()), view(op.getDO()), view(op.getDQ()), view(op.getDK()), view(op.getDV()),
+      view(plan_->scratchOf.lookup(op)), TypeAttr::get(element), op.getSizesAttr(),
+      op.getScaleAttr(), op.getCausalAttr(), getAttentionPrecision(element, op.getPrecision()),
+      op.getQAtAttr(), op.getKAtAttr(), op.getVAtAttr(), op.getOAtAttr(), op.getDOAtAttr(),
+      op.getDQAtAttr(), op.getDKAtAttr(), op.getDVAtAttr());
 }
 
 /// The region of a communication: `op` on the block's arguments, which stand for `sources`.

@@ -71,6 +71,7 @@ private:
   void visitIf(scf::IfOp op);
   void visitReturn(func::ReturnOp op);
   void visitWait(WaitOp op);
+  void visitAttention(Operation *op);
   Value root(Value value) const;
   static bool isInMemory(Value value) { return livesInMemory(value.getType()); }
   unsigned define(Value value, int64_t bytes, ArrayRef<Interval> live, unsigned usesExtend = 0);

@@ -2,7 +2,9 @@
 
 #include "passes/export/exec/plan_buffers_impl.h"
 
+#include "dialect/attention.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/step/abi/abi.h"
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -96,6 +98,21 @@ void BufferPlanner::visitWait(WaitOp op) {
   unsigned dst = contentOf_.lookup(op.getResult(0));
   allow(contentOf(source), dst, {begin, end + 1});
   tie(Tie::Kind::Alias, source, dst, op);
+}
+
+/// Nothing is computed in place. The gradient needs scratch memory.
+void BufferPlanner::visitAttention(Operation *op) {
+  for (Value result : op->getResults())
+    defineResult(result);
+  for (Value operand : op->getOperands())
+    use(operand, op);
+  auto gradient = dyn_cast<AttentionGradientOp>(op);
+  if (!gradient)
+    return;
+  CollAttention call = {};
+  AttentionSizes sizes = AttentionSizes::of(gradient.getSizes());
+  call.batch = sizes.batch, call.heads = sizes.heads, call.queries = sizes.queries;
+  scratch_[op] = define(Value(), collAttentionScratchBytes(&call), writtenBy(op));
 }
 
 void BufferPlanner::visitFor(scf::ForOp op) {
@@ -195,6 +212,8 @@ LogicalResult BufferPlanner::visit(Operation *op) {
     }
     return success();
   }
+  if (isa<AttentionOp, AttentionGradientOp>(op))
+    return visitAttention(op), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop), success();
   if (auto loop = dyn_cast<scf::WhileOp>(op))

@@ -310,6 +310,12 @@ void FunctionChecker::visit(Operation *op, Memory &memory, bool isQuiet) {
     if (gemm.getAccumulate())
       read(op, gemm.getC(), memory);
     write(op, gemm.getC(), memory);
+  } else if (isa<exec::AttentionOp, exec::AttentionGradientOp>(op)) {
+    unsigned reads = isa<exec::AttentionOp>(op) ? 3 : 6;
+    for (Value view : op->getOperands().take_front(reads))
+      read(op, view, memory);
+    for (Value view : op->getOperands().drop_front(reads))
+      write(op, view, memory);
   }
 }
 

@@ -11,7 +11,7 @@
 
 #include "passes/export/kernels/fuse_rows.h"
 
-#include "dialect/dialect.h"
+#include "dialect/attention.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -38,8 +38,8 @@ bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::Collap
 /// Whether the operation may run later: calls of kernels, reshapes and products; no communication.
 bool isMovable(Operation *op) {
   return !op->walk([](Operation *inner) {
-              bool isFixed =
-                  isa_and_nonnull<CollDialect>(inner->getDialect()) && !isa<GemmOp>(inner);
+              bool isFixed = isa_and_nonnull<CollDialect>(inner->getDialect()) &&
+                             !isa<GemmOp, AttentionOp, AttentionGradientOp>(inner);
               return isFixed ? WalkResult::interrupt() : WalkResult::advance();
             }).wasInterrupted();
 }
