@@ -197,6 +197,42 @@ TEST_F(GpuStepTest, AStepRunsAsItIsWritten) {
   EXPECT_EQ(run(**executor, 2), (std::vector<std::vector<float>>{{3}, {6}, {49, 98, 147, 196}}));
 }
 
+// A program of one pipeline stage; the last one returns the loss.
+std::string stageText(int rank, const std::string &more) {
+  const std::string number = std::to_string(rank);
+  const std::string state = R"({"name":"w)" + number +
+                            R"(","role":"state","dtype":"f32","shape":[2],"index":)" + number;
+  return R"({"device":"gpu","abi":)" + std::to_string(kCollAbiVersion) +
+         R"(,"name":"step","mesh":{"name":"m","axes":[{"name":"pp","size":2}]},"ranks":[[)" +
+         number + "," + number + R"(]],"args":[)" + state + R"(}],"results":[)" + state +
+         R"(,"arg":0})" + more + "]}";
+}
+
+int32_t idleStep(const CollAbi *, CollContext *, void *const *, void *const *, void *) { return 0; }
+
+int32_t lossStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                 void *) {
+  return scale(abi, ctx, args[0], results[1], 3, 1);
+}
+
+TEST_F(GpuStepTest, AStageWithoutRankZeroGivesItsResult) {
+  const ProgramData data{kImage, kKernels, kConstants, sizeof(kConstants)};
+  Result<Program> first = Program::create(stageText(0, ""), idleStep, nullptr, data);
+  ASSERT_TRUE(first.ok()) << first.status().toString();
+  Result<Program> last = Program::create(
+      stageText(1, R"(,{"name":"loss","role":"","dtype":"f32","shape":[],"arg":-1,"index":2})"),
+      lossStep, nullptr, data);
+  ASSERT_TRUE(last.ok()) << last.status().toString();
+  auto executor = Executor::create({*first, *last}, {});
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  const Status loaded = (*executor)->initialize({floats({2}, {1, 2}), floats({2}, {5, 6})});
+  ASSERT_TRUE(loaded.ok()) << loaded.toString();
+  Result<std::vector<HostTensor>> results = (*executor)->step({});
+  ASSERT_TRUE(results.ok()) << results.status().toString();
+  ASSERT_EQ(results->size(), 1u);
+  EXPECT_EQ(values(results->front()), std::vector<float>{15});
+}
+
 TEST_F(GpuStepTest, TheThirdStepIsCapturedAndReplayed) {
   auto executor = start(1, localStep);
   ASSERT_TRUE(executor.ok()) << executor.status().toString();
