@@ -48,6 +48,17 @@ mux() {
     traced mux "$build/bin/nccl-launch" --processes=2
 }
 
+# Compiled steps on backends of our own, by our host of plugins: their collectives have the GPU's stamps.
+own() {
+  local folder=$out/own
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  COLL_PROFILER_PLUGINS=$plugin COLL_PROFILER_FILE=$folder/%p.pftrace COLL_LOG=warn \
+    "$build/bin/gpu-steps-tests" --gtest_filter='StepsOnGpuTest.RanksShareAGpu' || return 1
+  "$build/bin/coll-trace" check "$folder"/*.pftrace
+  python3 "$here/profiler_check.py" --own "$folder"
+}
+
 torch() {
   python3 -c "import torch" || { echo "PyTorch is not installed" && return 77; }
   traced torch python3 -m torch.distributed.run --standalone --nproc-per-node=2 "$here/profiler_torch.py"
@@ -121,6 +132,7 @@ tests() {
   on 2 check nccl_launch 120 "$here/profiler.sh" launch
   on 2 check net_plugin 120 "$here/profiler.sh" net
   on 2 check two_plugins 120 "$here/profiler.sh" mux
+  on 1 check own_backends 120 "$here/profiler.sh" own
   on all check launch_matrix 240 "$here/profiler.sh" matrix
   on 2 check pytorch 240 "$here/profiler.sh" torch
   on 2 check jax 240 "$here/profiler.sh" jax
@@ -128,6 +140,6 @@ tests() {
 measurements() { check cost 300 "$here/profiler.sh" cost; }
 
 case $1 in
-  program | launch | net | mux | torch | jax | jax_ranks | matrix | cost) "$1" ;;
+  program | launch | net | mux | own | torch | jax | jax_ranks | matrix | cost) "$1" ;;
   *) section "$@" ;;
 esac

@@ -2,6 +2,7 @@
 """Checks the traces of profiler.sh with the decoder of test/profiler, which shares nothing with the plugin.
 
     profiler_check.py FOLDER                   traces *.pftrace, and *.json with the times of CUDA events
+    profiler_check.py --own FOLDER             the same of compiled steps, each process with all of its ranks
     profiler_check.py --cost=FILE --plugins NAME… --rows=FILE   appends the rows of what plugins cost
 
 In FOLDER: the ranks have the same collectives; each has a completion that a kernel or the proxy told;
@@ -76,6 +77,20 @@ def check_folder(folder):
     assert all(rank == ranks[0] for rank in ranks), "the ranks have different collectives"
 
 
+def check_own(folder):
+    """Traces of compiled steps through our host of plugins: one process for all ranks."""
+    paths = sorted(folder.glob("*.pftrace"))
+    assert paths, "no trace"
+    for path in paths:
+        slices, dropped = read(path)
+        levels = collections.Counter(track.split()[0] for track, _, _, _ in slices)
+        flags = collections.Counter(notes["flag"] for _, _, _, notes in slices if "flag" in notes)
+        print(f"{path.name}: {dict(levels)}, flags {dict(flags)}")
+        assert dropped == 0, f"{path.name}: {dropped} events were dropped"
+        assert levels["coll"] and levels["kernel_ch"], f"{path.name} has no collective with the GPU's stamps"
+        assert not flags, f"{path.name}: flags"
+
+
 def read_turns(path):
     """Of "turn case 1048576 bytes: 13.5 us a call": microseconds by case, one for each turn."""
     times = collections.defaultdict(list)
@@ -121,6 +136,7 @@ def cost(path, links, names, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--own", action="store_true", help="FOLDER is of compiled steps")
     parser.add_argument("--cost", type=pathlib.Path)
     parser.add_argument("--links", default="sockets")
     parser.add_argument("--plugins", nargs="*", default=[], help="what the third case and the next ones are")
@@ -129,7 +145,7 @@ def main():
     if options.cost:
         cost(options.cost, options.links, options.plugins, options.rows)
     else:
-        check_folder(options.folder)
+        (check_own if options.own else check_folder)(options.folder)
 
 
 if __name__ == "__main__":

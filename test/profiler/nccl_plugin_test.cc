@@ -418,6 +418,29 @@ TEST_F(NcclProfilerShared, ClockThatJumpsBySecondsIsFlagged) {
   EXPECT_GE(flagged, 1);
 }
 
+// Coll's own host tells of what a graph has replayed when it has ended.
+TEST_F(NcclProfilerShared, ReplayThatIsToldOfAfterwardsIsNoJumpOfTheClock) {
+  Player<5> player(table<5>(), 0x10b);
+  for (const bool isReplay : {false, true, false}) {
+    const uint64_t launched = perfetto::monotonicNs();
+    usleep(5000);
+    Player<5>::Descriptor api = player.describe(abi::kCollApi, nullptr);
+    api.collApi.func = "AllReduce";
+    api.collApi.datatype = "ncclFloat32";
+    api.collApi.graphCaptured = isReplay;
+    void *call = player.start(api), *coll = player.start(player.coll(call, isReplay));
+    const uint64_t stamp = isReplay ? launched : perfetto::monotonicNs();
+    player.kernel(coll, 0, stamp, stamp + 100);
+    player.stop(coll);
+    player.stop(call);
+  }
+  player.finalize();
+  const std::vector<Slice> kernels = ofLevel(slicesOf(0x10b), Level::KernelCh);
+  ASSERT_EQ(kernels.size(), 3u);
+  for (const Slice &kernel : kernels)
+    EXPECT_EQ(kernel.text(Key::Flag), "");
+}
+
 // NCCL ends a channel on the thread that began it, and with a stamp; neither is taken for granted.
 TEST_F(NcclProfilerShared, KernelChannelsEndOnceOnAnyThreadAndWithoutStamp) {
   Player<5> player(table<5>(), 0x10a);

@@ -255,6 +255,15 @@ void Host::startTask(const TraceEvent &event, void *group, Span &span) {
   span.handle = multiplexer_.start(span.context, task);
 }
 
+// Until the call is on the stream. A graph's replay launches no call by itself.
+void Host::startLaunch(const TraceEvent &event, void *groupApi, Span &span) {
+  if (!event.call->stream || event.isReplay)
+    return;
+  EventDescriptorV7 launch = descriptorOf(kKernelLaunch, event.rank, groupApi);
+  launch.kernelLaunch.stream = event.call->stream;
+  span.launch = multiplexer_.start(span.context, launch);
+}
+
 // The creation of a communicator has no event in NCCL.
 void Host::beginCall(const TraceEvent &event) {
   if (std::string_view(event.name) == "init")
@@ -270,6 +279,7 @@ void Host::beginCall(const TraceEvent &event) {
   }
   startApi(event, outer.groupApi, span);
   startTask(event, outer.group, span);
+  startLaunch(event, outer.groupApi, span);
   keep(event.rank, event.id, span);
 }
 
@@ -337,11 +347,12 @@ void Host::state(const TraceEvent &event) {
 }
 
 void Host::stopApi(Span &span) {
+  multiplexer_.stop(span.launch);
   multiplexer_.stop(span.api);
   if (span.groupApi)
     multiplexer_.record(span.groupApi, kGroupEndApiStart, {});
   multiplexer_.stop(span.groupApi);
-  span.api = span.groupApi = nullptr;
+  span.launch = span.api = span.groupApi = nullptr;
 }
 
 // Issued, or the end of any span.
@@ -354,13 +365,15 @@ void Host::endCall(const TraceEvent &event) {
     if (!found)
       return;
     span = *found;
-    found->api = found->groupApi = nullptr;
+    found->launch = found->api = found->groupApi = nullptr;
     if (event.phase == TracePhase::End)
       shard.spans.erase(event.id);
   }
   if (event.phase == TracePhase::End) {
+    multiplexer_.stop(span.launch); // before the group, if the call was not told to be issued
     multiplexer_.stop(span.handle);
     multiplexer_.stop(span.group);
+    span.launch = nullptr;
   }
   stopApi(span);
 }

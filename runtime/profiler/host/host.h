@@ -58,6 +58,7 @@ private:
   struct Span {
     void *context = nullptr;
     void *groupApi = nullptr, *api = nullptr, *group = nullptr; // null below Call, or not its own
+    void *launch = nullptr;                                     // of a call on a GPU's stream
     void *handle = nullptr;                                     // Coll, P2p, ProxyOp, …
     int32_t member = -1;
     int64_t bytes = 0;
@@ -85,6 +86,7 @@ private:
   void onDevice(const rt::TraceEvent &event);
   void startApi(const rt::TraceEvent &event, void *groupApi, Span &span);
   void startTask(const rt::TraceEvent &event, void *group, Span &span);
+  void startLaunch(const rt::TraceEvent &event, void *groupApi, Span &span);
   void startGroup(int32_t rank, Span &span);
   void stopApi(Span &span);
   void endCall(const rt::TraceEvent &event);

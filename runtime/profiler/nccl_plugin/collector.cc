@@ -101,7 +101,10 @@ void Collector::start(Communicator &communicator, const Record &record) {
     above.lastActivityNs = record.ns;
     above.kernels += bit(record) == abi::kKernelCh;
     above.proxies += bit(record) == abi::kProxyOp;
-    if (isKernel(record) && record.stamp && isOperation(above.start) &&
+    // What a graph replays may be told of after it has run: its call is no bound then.
+    if (isOperation(record))
+      event.start.isSend |= isCall(above.start) && above.start.isSend;
+    if (isKernel(record) && record.stamp && isOperation(above.start) && !above.start.isSend &&
         !communicator.gpu.sawStart(record.stamp, above.start.ns))
       event.start.flags |= kClockJump;
   } else if (record.parent && !isCall(record) && !isOperation(record)) {

@@ -200,6 +200,7 @@ TEST_F(GpuHostTest, PluginsHearKernelsWithTheirStamps) {
     ADD_FAILURE() << problem;
   EXPECT_EQ(countStarts(records, kColl), kRanks * kSteps);
   EXPECT_EQ(countStarts(records, kKernelCh), kRanks * kSteps);
+  EXPECT_EQ(countStarts(records, kKernelLaunch), kRanks * kEager) << "a replay launches no call";
 }
 
 TEST_F(GpuHostTest, TheTimelineHasLinesOfTheProgram) {
