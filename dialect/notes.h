@@ -10,6 +10,12 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <string>
+
+namespace mlir {
+class Operation;
+}
+
 namespace mlir::coll {
 
 /// On a coll.reshard and the collectives that it becomes, a dictionary: `from` and `to`, the
@@ -35,6 +41,10 @@ inline constexpr llvm::StringLiteral kPipelineAttr = "coll.pipeline";
 /// The user's, on an operation: the number of the pipeline stage that it and what it holds belong
 /// to (coll-split-stages).
 inline constexpr llvm::StringLiteral kStageAttr = "coll.stage";
+
+/// Why `op` is there, for people: its coll.why, then from coll.cause the other way that was
+/// considered, why it lost, and the annotation that makes the operation needless. May be empty.
+std::string describeWhy(Operation *op);
 
 } // namespace mlir::coll
 

@@ -1,5 +1,6 @@
 #include "passes/export/descriptor.h"
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "dialect/signature.h"
 #include "passes/export/exec/plan_buffers.h"
@@ -91,8 +92,7 @@ int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
   op.group = addGroup(comm.getCommGroup());
   if (auto reduction = comm.getCommReduction())
     op.reduction = stringifyReductionKind(*reduction).str();
-  if (auto why = comm->getAttrOfType<StringAttr>(kWhyAttr))
-    op.why = why.str();
+  op.why = describeWhy(comm);
   // The size of a transfer is that of its larger side.
   for (Value side : {comm.getCommInput(), comm.getCommResult()}) {
     if (!side || getBytes(side.getType()) < op.bytes)

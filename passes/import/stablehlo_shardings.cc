@@ -89,6 +89,9 @@ Shardings::KnownMesh *Shardings::find(const ShardyText &text) {
     std::string key = "mesh";
     for (const MeshText::Axis &axis : text.inlineMesh->axes)
       key += "_" + axis.name + "=" + std::to_string(axis.size);
+    // Meshes of the same axes may order the devices in different ways.
+    for (int64_t device : text.inlineMesh->devices)
+      key += "," + std::to_string(device);
     KnownMesh &mesh = meshes_[key];
     mesh.text = *text.inlineMesh;
     return &mesh;

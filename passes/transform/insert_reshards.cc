@@ -273,7 +273,8 @@ private:
     if (sent->kind == MoveKind::AllGather)
       user->emitRemark() << "needs dimension " << dim << " of operand " << type
                          << " whole: gathered over " << quoted(plans_.axesOf(sent->axes)) << ", "
-                         << bytesOf(type) << " bytes" << consequence(*sent, known);
+                         << bytesOf(type) << " bytes" << consequence(*sent, known)
+                         << runnerUp(known);
     return name + " needs dimension " + dim + " whole";
   }
 
@@ -288,6 +289,12 @@ private:
     return "; from here on " + std::to_string(ranks) + " ranks do the same work (" +
            std::to_string(ranks) +
            " times the time of their own parts); to avoid it: " + avoid.str();
+  }
+
+  /// The other way that was considered, and why it lost.
+  static std::string runnerUp(DictionaryAttr known) {
+    auto other = known.getAs<StringAttr>("runner_up"), why = known.getAs<StringAttr>("why_not");
+    return other && why ? "; instead: " + other.str() + ", which " + why.str() : "";
   }
 
   static int64_t bytesOf(RankedTensorType type) {

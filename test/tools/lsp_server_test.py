@@ -110,6 +110,7 @@ class LspServerTest(unittest.TestCase):
         partial = self.hover(*find(STEP, "%y = "))
         self.assertIn('partial: each rank along "tp" holds one contribution to the sum', partial)
         self.assertIn('**Moved**: sum of the contributions over "tp" for func.return', partial)
+        self.assertIn("; instead: the value whole on every rank, then a slice of it, which sends 192 bytes a rank", partial)
 
     def test_hover_on_a_step_from_jax(self):
         self.assertEqual(self.open(JAX_STEP), [])

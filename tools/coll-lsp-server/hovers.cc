@@ -5,6 +5,7 @@
 #include "passes/analysis/sharding_map.h"
 #include "tools/coll-lsp-server/words.h"
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -118,8 +119,8 @@ private:
     text += ": " + describeSharding(inferred.sharding, mesh, inferred.global) +
             "\n\n**On each rank**: " + describeLocal(inferred.sharding, mesh, inferred.global);
     for (ReshardOp reshard : inferred.reshards) {
-      auto why = reshard->getAttrOfType<StringAttr>(kWhyAttr);
-      text += "\n\n**Moved**: " + (why ? why.str() : "resharded") + "; then " +
+      const std::string why = describeWhy(reshard);
+      text += "\n\n**Moved**: " + (why.empty() ? "resharded" : why) + "; then " +
               describeSharding(reshard.getTarget(), mesh, inferred.global) + ", " +
               describeLocal(reshard.getTarget(), mesh, inferred.global) + " on each rank";
     }

@@ -2,6 +2,7 @@
 
 #include "tools/coll-lsp-server/words.h"
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -172,8 +173,8 @@ std::string describeOperation(Operation *op, Location location) {
     text = describeCollective(collective);
   if (text.empty())
     return text;
-  if (auto why = op->getAttrOfType<StringAttr>(kWhyAttr))
-    addLine(text, "Why", why.getValue());
+  if (std::string why = describeWhy(op); !why.empty())
+    addLine(text, "Why", why);
   addLine(text, "Source", describeSource(location, kSelf));
   return text;
 }

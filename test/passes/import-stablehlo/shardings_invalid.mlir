@@ -113,6 +113,15 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}]>},
 
 // -----
 
+// Meshes without a name are told apart by the order of their devices, too.
+// expected-error @below {{their meshes order the devices in different ways; make all meshes from one list of devices}}
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=4], device_ids=[0, 1, 3, 2]>, [{"a"}]>},
+                %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["a"=4]>, [{"a"}]>}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
 // What JAX's shard_map becomes, by either partitioner.
 "sdy.mesh"() <{mesh = #sdy.mesh<["a"=2]>, sym_name = "mesh"}> : () -> ()
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
