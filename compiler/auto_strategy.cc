@@ -10,7 +10,9 @@
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -27,13 +29,29 @@ constexpr int64_t kMostExhaustive = 1'000;
 constexpr size_t kBeam = 3;
 /// Plans that are listed beside the best.
 constexpr size_t kMostListed = 8;
+/// With few of the layers: strategies that are looked at further, the fastest and those that need
+/// least memory.
+constexpr size_t kMostFast = 12, kMostSmall = 4;
 /// Plans that are costed for the whole step, after a search with few of its layers.
 constexpr int kMostConfirmed = 6;
+
+mlir::OwningOpRef<mlir::ModuleOp> copyInto(mlir::MLIRContext &context, mlir::ModuleOp module) {
+  context.allowUnregisteredDialects(module.getContext()->allowsUnregisteredDialects());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (void)mlir::writeBytecodeToFile(module, stream);
+  auto copy = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  assert(copy && "what was written can be read");
+  return copy;
+}
 
 class PlanSearcher {
 public:
   PlanSearcher(const StepIr &step, const SearchOptions &options, plan::Topology topology)
-      : options_(options), topology_(std::move(topology)), base_(step.module.get().clone()) {}
+      : options_(options), topology_(std::move(topology)),
+        context_(step.module.get()->getContext()->getDialectRegistry(),
+                 mlir::MLIRContext::Threading::DISABLED),
+        base_(copyInto(context_, step.module.get())) {}
 
   llvm::Expected<PlanSearch> run() {
     prepare();
@@ -64,6 +82,11 @@ public:
   }
 
 private:
+  struct Cost {
+    double us = 0;
+    int64_t wireBytes = 0, memoryBytes = 0;
+  };
+
   /// Inlines calls once, and measures the step as it is on one device.
   void prepare() {
     mlir::PassManager manager(base_->getContext());
@@ -95,14 +118,22 @@ private:
     return manager.run(module);
   }
 
-  /// Costs the plan, unless it is known; whether it can be partitioned.
-  bool tryPlan(PlanCandidate plan) {
+  /// Costs the plan, unless it is known; whether it can be partitioned. Nothing more is done for a
+  /// plan of which two layers are no better than those of `bar`, if there is one.
+  bool tryPlan(PlanCandidate plan, const PlanCandidate *bar = nullptr) {
     std::string key = plan.describe();
     auto [known, isNew] = known_.try_emplace(key, false);
     if (!isNew)
       return known->second;
-    ++tried_;
-    std::optional<Cost> cost = folded_ ? predict(plan) : costOf(plan, *base_);
+    std::optional<Cost> cost;
+    if (!folded_) {
+      ++tried_;
+      cost = costOf(plan, *base_);
+    } else if (const std::optional<Cost> &few = costOfFew(plan)) {
+      if (bar && !mayBeat(*few, *bar))
+        return false;
+      cost = predict(plan, *few);
+    }
     if (!cost)
       return false;
     plan.us = cost->us;
@@ -113,26 +144,38 @@ private:
     return true;
   }
 
-  struct Cost {
-    double us = 0;
-    int64_t wireBytes = 0, memoryBytes = 0;
-  };
+  /// Of the step with the fewest layers.
+  const std::optional<Cost> &costOfFew(const PlanCandidate &plan) {
+    auto [found, isNew] = few_.try_emplace(plan.describe());
+    if (isNew) {
+      ++tried_;
+      found->second = costOf(plan, *folded_->shorter);
+    }
+    return found->second;
+  }
+
+  /// Whether a plan that costs so much with few layers can be better than `bar`.
+  bool mayBeat(const Cost &few, const PlanCandidate &bar) {
+    const Cost &other = *costOfFew(bar);
+    if (!fits(bar))
+      return few.memoryBytes < other.memoryBytes;
+    return std::tie(few.us, few.memoryBytes) < std::tie(other.us, other.memoryBytes);
+  }
 
   /// From two short steps; from the whole one where the longer of them costs less.
-  std::optional<Cost> predict(const PlanCandidate &plan) {
-    std::optional<Cost> first = costOf(plan, *folded_->shorter);
-    std::optional<Cost> last = first ? costOf(plan, *folded_->longer) : std::nullopt;
+  std::optional<Cost> predict(const PlanCandidate &plan, const Cost &first) {
+    std::optional<Cost> last = costOf(plan, *folded_->longer);
     if (!last)
       return std::nullopt;
-    if (last->us < first->us || last->wireBytes < first->wireBytes ||
-        last->memoryBytes < first->memoryBytes)
+    if (last->us < first.us || last->wireBytes < first.wireBytes ||
+        last->memoryBytes < first.memoryBytes)
       return costOf(plan, *base_);
     auto bytes = [&](int64_t ofFirst, int64_t ofLast) {
       return static_cast<int64_t>(
           folded_->extrapolate(static_cast<double>(ofFirst), static_cast<double>(ofLast)));
     };
-    return Cost{folded_->extrapolate(first->us, last->us), bytes(first->wireBytes, last->wireBytes),
-                bytes(first->memoryBytes, last->memoryBytes)};
+    return Cost{folded_->extrapolate(first.us, last->us), bytes(first.wireBytes, last->wireBytes),
+                bytes(first.memoryBytes, last->memoryBytes)};
   }
 
   /// A whole step may be split otherwise than its few layers: the best plan is costed for all of
@@ -238,9 +281,10 @@ private:
   }
 
   void tryStrategies() {
+    std::vector<PlanCandidate> plans;
     for (size_t axes : {1u, 2u})
-      for (PlanCandidate &plan : listStrategies(options_.ranks, axes, options_.mesh))
-        tryPlan(std::move(plan));
+      llvm::append_range(plans, listStrategies(options_.ranks, axes, options_.mesh));
+    tryBest(std::move(plans));
     std::vector<PlanCandidate> three = listStrategies(options_.ranks, 3, options_.mesh);
     if (three.empty())
       return;
@@ -248,9 +292,29 @@ private:
     std::vector<std::string> beam;
     for (const PlanCandidate &plan : llvm::ArrayRef(plans_).take_front(kBeam))
       beam.push_back(plan.strategy);
-    for (PlanCandidate &plan : three)
-      if (llvm::any_of(beam, [&](const std::string &s) { return extends(plan.strategy, s); }))
-        tryPlan(std::move(plan));
+    llvm::erase_if(three, [&](const PlanCandidate &plan) {
+      return llvm::none_of(beam, [&](const auto &other) { return extends(plan.strategy, other); });
+    });
+    tryBest(std::move(three));
+  }
+
+  /// Tries all plans or, with few of the layers, those that look best.
+  void tryBest(std::vector<PlanCandidate> plans) {
+    if (folded_) {
+      llvm::erase_if(plans, [this](const PlanCandidate &plan) { return !costOfFew(plan); });
+      llvm::stable_sort(plans, [this](const PlanCandidate &a, const PlanCandidate &b) {
+        return costOfFew(a)->us < costOfFew(b)->us;
+      });
+      if (plans.size() > kMostFast + kMostSmall) {
+        auto rest = plans.begin() + kMostFast;
+        std::stable_sort(rest, plans.end(), [this](const auto &a, const auto &b) {
+          return costOfFew(a)->memoryBytes < costOfFew(b)->memoryBytes;
+        });
+        plans.resize(kMostFast + kMostSmall);
+      }
+    }
+    for (PlanCandidate &plan : plans)
+      tryPlan(std::move(plan));
   }
 
   /// Splits one group after the other in the way that is fastest, and starts again after a gain.
@@ -270,7 +334,7 @@ private:
             return llvm::StringRef(shard).starts_with(group.pattern + ": ");
           });
           plan.shards.push_back(group.pattern + ": " + sharding);
-          tryPlan(std::move(plan));
+          tryPlan(std::move(plan), folded_ ? &before : nullptr);
         }
         gained |= isBetter(best(), before);
       }
@@ -279,12 +343,14 @@ private:
 
   const SearchOptions &options_;
   plan::Topology topology_;
+  mlir::MLIRContext context_; // its own, of one thread: types and attributes are made without locks
   mlir::OwningOpRef<mlir::ModuleOp> base_;
   std::optional<FoldedStep> folded_; // where layers repeat
   ArgumentGroups groups_;
   int64_t operations_ = 0, tried_ = 0;
   double boundUs_ = 0;
   llvm::StringMap<bool> known_;
+  llvm::StringMap<std::optional<Cost>> few_; // by plan
   std::vector<PlanCandidate> plans_;
 };
 
