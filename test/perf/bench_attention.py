@@ -6,7 +6,7 @@
 Prints a table, and appends rows to FILE. Times are medians of CUDA graphs of ten calls; PyTorch's
 gradient is its forward and backward less its forward. Errors are the largest difference from f64,
 over the largest value, beside those of the unfused form in the same type. Exit code 1 where an error
-of ours is above 1.5 times that, or two calls differ.
+of ours is above three times that, or two calls differ.
 """
 
 import argparse
@@ -122,7 +122,7 @@ def check(call):
     plain = max(errors(call.unfused(call.dtype), exact))
     torch.backends.cuda.matmul.allow_tf32 = False
     ours = max(errors(first, exact))
-    return ours, plain, same and ours <= 1.5 * plain
+    return ours, plain, same and ours <= 3 * plain
 
 
 def peers(call):

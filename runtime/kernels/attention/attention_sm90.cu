@@ -6,16 +6,23 @@
 
 namespace coll::kernels::attention {
 
-// As in tuning.h, on the same GPU: forward 51 us (of 48 to 78), queries' gradient 72 (to 100),
-// keys' gradient 73 (to 94). Small blocks, several a multiprocessor: one computes exponentials
-// while another's products run.
+// As in tuning.h: forward 48 us (78), queries' gradient 62 (100), keys' gradient 72 (94). Small
+// blocks, several a multiprocessor: one computes exponentials while another's products run.
 template <typename Type, uint32_t kDim>
 struct Forms<Warpgroup<Type>, kDim> {
-  static constexpr bool kIsLong = kDim > 64;
   using Products = Warpgroup<Type>;
-  using Forward = Form<Products, kDim, 8, 1, 64, kIsLong ? 1 : 2>;
-  using QueryGradient = Form<Products, kDim, kIsLong ? 8 : 4, 1, 64, kIsLong ? 1 : 3>;
-  using KeyGradient = QueryGradient;
+  using Forward = Form<Products, kDim, 4, 1, 64, 3>;
+  using QueryGradient = Form<Products, kDim, 4, 1, 64, 4>;
+  using KeyGradient = Form<Products, kDim, 4, 1, 64, 3>;
+};
+
+// With 64 heads of 2048 queries: 207 us (312), 255 (290), 302 (316).
+template <typename Type>
+struct Forms<Warpgroup<Type>, 128> {
+  using Products = Warpgroup<Type>;
+  using Forward = Form<Products, 128, 8, 1, 128, 1>;
+  using QueryGradient = Form<Products, 128, 8, 1, 64, 1>;
+  using KeyGradient = Form<Products, 128, 4, 1, 64, 2>;
 };
 
 namespace {

@@ -20,10 +20,10 @@ struct Form {
 };
 
 // Rows of kDim = 32, 64 or 128 elements in shared memory. The fastest of about ten forms each on an
-// H100 with 96 heads of 1024 queries, causal, dim 64; in us: bf16 forward 59 (of 58 to 77),
-// queries' gradient 84 (to 110), keys' gradient 102 (to 139); TF32 136, 201, 250; f32 450, 699,
-// 1010. Two blocks of rows a warp halve what is read from shared memory, where registers last for
-// them.
+// H100 or H200 with 96 heads of 1024 queries, causal, dim 64; in us, and what the slowest one took:
+// bf16 forward 60 (77), queries' gradient 84 (110), keys' gradient 102 (139); TF32 122 (178), 192
+// (272), 230 (307); f32 450 (573), 683 (921), 923 (1907). Two blocks of rows a warp halve what is
+// read from shared memory, where registers last for them.
 template <typename Products, uint32_t kDim>
 struct Forms;
 
@@ -37,18 +37,20 @@ struct Forms<Narrow<Type>, kDim> {
 
 template <uint32_t kDim>
 struct Forms<Tf32, kDim> {
-  static constexpr uint32_t kBlocks = kDim > 64 ? 1 : 2;
-  using Forward = Form<Tf32, kDim, 4, kBlocks, 32, kBlocks>;
+  static constexpr bool kIsLong = kDim > 64;
+  static constexpr uint32_t kBlocks = kIsLong ? 1 : 2;
+  using Forward = Form<Tf32, kDim, 4, kBlocks, kIsLong ? 32 : 64, kBlocks>;
   using QueryGradient = Form<Tf32, kDim, 4, kBlocks, 32, 1>;
   using KeyGradient = QueryGradient;
 };
 
 template <uint32_t kDim>
 struct Forms<F32, kDim> {
-  static constexpr uint32_t kBlocks = kDim > 64 ? 1 : 2;
-  using Forward = Form<F32, kDim, 4, kBlocks, 32, 1>;
+  static constexpr bool kIsLong = kDim > 64;
+  static constexpr uint32_t kBlocks = kIsLong ? 1 : 2;
+  using Forward = Form<F32, kDim, 4, kBlocks, kIsLong ? 32 : 16, kBlocks>;
   using QueryGradient = Forward;
-  using KeyGradient = Form<F32, kDim, 4, 1, 32, kBlocks>;
+  using KeyGradient = Forward;
 };
 
 } // namespace coll::kernels::attention
