@@ -147,7 +147,15 @@ void StageEmitter::clone(Operation *op, int batch) {
 // Sending and receiving
 //===----------------------------------------------------------------------===//
 
-StartOp StageEmitter::startSend(Value value, int toRank, int64_t tag, StringRef why) {
+/// What is sent of a value: a scalar travels as a tensor.
+static Value toTensor(OpBuilder &builder, Value value) {
+  if (isa<RankedTensorType>(value.getType()))
+    return value;
+  return tensor::FromElementsOp::create(builder, value.getLoc(), value);
+}
+
+StartOp StageEmitter::startSend(Value source, int toRank, int64_t tag, StringRef why) {
+  Value value = toTensor(builder_, source);
   Location loc = value.getLoc();
   Value peer = arith::ConstantIndexOp::create(builder_, loc, toRank);
   auto start = StartOp::create(builder_, loc, RequestType::get(builder_.getContext()),
@@ -165,9 +173,14 @@ StartOp StageEmitter::startSend(Value value, int toRank, int64_t tag, StringRef 
 Value StageEmitter::emitReceive(Value like, int fromRank, int64_t tag, StringRef why) {
   Location loc = like.getLoc();
   Value peer = arith::ConstantIndexOp::create(builder_, loc, fromRank);
-  auto receive = RecvOp::create(builder_, loc, like.getType(), peer, tag, staged_.stages);
+  auto type = dyn_cast<RankedTensorType>(like.getType());
+  auto receive =
+      RecvOp::create(builder_, loc, type ? type : RankedTensorType::get({}, like.getType()), peer,
+                     tag, staged_.stages);
   receive->setAttr(kWhyAttr, builder_.getStringAttr(why));
-  return receive.getResult();
+  if (type)
+    return receive.getResult();
+  return tensor::ExtractOp::create(builder_, loc, receive.getResult(), ValueRange{});
 }
 
 /// Waits for the oldest sends until `leave` entries' sends are in flight.
@@ -220,7 +233,8 @@ void StageEmitter::move(Value value, int toRank) {
                     std::to_string(toRank) + ", once a step";
   if (fromRank == rank_) {
     Value peer = arith::ConstantIndexOp::create(builder_, value.getLoc(), toRank);
-    auto send = SendOp::create(builder_, value.getLoc(), get(value, 0), peer, tag, staged_.stages);
+    Value sent = toTensor(builder_, get(value, 0));
+    auto send = SendOp::create(builder_, value.getLoc(), sent, peer, tag, staged_.stages);
     send->setAttr(kWhyAttr, builder_.getStringAttr(why));
   } else if (toRank == rank_) {
     once_[value] = emitReceive(value, fromRank, tag, why);

@@ -77,7 +77,7 @@ private:
   /// for the same moves in the same order.
   void move(Value value, int toRank);
   void moveOperands(Operation *op);
-  StartOp startSend(Value value, int toRank, int64_t tag, StringRef why);
+  StartOp startSend(Value source, int toRank, int64_t tag, StringRef why);
   Value emitReceive(Value like, int fromRank, int64_t tag, StringRef why);
   void waitFor(size_t leave, std::deque<SmallVector<StartOp>> &sent);
 
