@@ -144,7 +144,7 @@ private:
     return true;
   }
 
-  /// Of the step with the fewest layers.
+  /// The cost of the plan for the step with the fewest layers.
   const std::optional<Cost> &costOfFew(const PlanCandidate &plan) {
     auto [found, isNew] = few_.try_emplace(plan.describe());
     if (isNew) {
