@@ -75,12 +75,13 @@ class Jax:
         # A copy: what is donated is gone, and ours has the same arrays.
         self.state = jax.tree.map(lambda leaf: jax.device_put(jax.numpy.array(leaf), whole), state)
         self.batch = jax.tree.map(place, batch)
-        self.compiled = jax.jit(step, donate_argnums=0).lower(self.state, self.batch).compile()
+        self.run = jax.jit(step, donate_argnums=0)
+        self()  # compiles
 
     def __call__(self):
         import jax
 
-        self.state, outputs = self.compiled(self.state, self.batch)
+        self.state, outputs = self.run(self.state, self.batch)
         jax.block_until_ready((self.state, outputs))
 
 
