@@ -261,38 +261,6 @@ TEST_F(GpuStepTest, LoopsThatTheHostCountsAreCaptured) {
   EXPECT_EQ(cuda_.calls("graphLaunch"), 2);
 }
 
-// The loss is a result of the second class of ranks alone, as of a pipeline's last stage.
-int32_t firstStageStep(const CollAbi *, CollContext *, void *const *, void *const *, void *) {
-  return kCollOk;
-}
-int32_t lastStageStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
-                      void *) {
-  return abi->copy(ctx, 0, results[1], args[1], sizeof(float));
-}
-
-TEST_F(GpuStepTest, ResultsComeFromTheClassThatHasThem) {
-  std::vector<Program> classes;
-  for (int stage = 0; stage < 2; ++stage) {
-    std::string text = descriptorText(2, stage, stage);
-    text.insert(1, R"("device":"gpu",)");
-    if (stage == 0) {
-      const size_t loss = text.find(R"({"name":"loss")");
-      const size_t comma = text.rfind(',', loss), end = text.find('}', loss) + 1;
-      text.erase(comma, end - comma);
-    }
-    Result<Program> made =
-        Program::create(text, stage == 0 ? firstStageStep : lastStageStep, nullptr);
-    ASSERT_TRUE(made.ok()) << made.status().toString();
-    classes.push_back(made.take());
-  }
-  auto executor = Executor::create(std::move(classes));
-  ASSERT_TRUE(executor.ok()) << executor.status().toString();
-  ASSERT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
-  auto results = (*executor)->step({floats({8}, {1, 2, 3, 4, 5, 6, 7, 8})});
-  ASSERT_TRUE(results.ok()) << results.status().toString();
-  EXPECT_EQ(values((*results)[0]), (std::vector<float>{5}));
-}
-
 TEST_F(GpuStepTest, TokensAreExchangedThroughTheHost) {
   std::string text = descriptorText(2);
   text.insert(1, R"("device":"gpu",)");
