@@ -200,8 +200,8 @@ TEST_F(GpuStepTest, AStepRunsAsItIsWritten) {
 // A program of one pipeline stage; the last one returns the loss.
 std::string stageText(int rank, const std::string &more) {
   const std::string number = std::to_string(rank);
-  const std::string state = R"({"name":"w)" + number +
-                            R"(","role":"state","dtype":"f32","shape":[2],"index":)" + number;
+  const std::string state =
+      R"({"name":"w)" + number + R"(","role":"state","dtype":"f32","shape":[2],"index":)" + number;
   return R"({"device":"gpu","abi":)" + std::to_string(kCollAbiVersion) +
          R"(,"name":"step","mesh":{"name":"m","axes":[{"name":"pp","size":2}]},"ranks":[[)" +
          number + "," + number + R"(]],"args":[)" + state + R"(}],"results":[)" + state +

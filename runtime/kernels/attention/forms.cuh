@@ -6,7 +6,7 @@
 #include "runtime/kernels/attention/forward_device.cuh"
 #include "runtime/kernels/attention/key_gradient_device.cuh"
 #include "runtime/kernels/attention/query_gradient_device.cuh"
-#include "runtime/kernels/attention/tuning.h"
+#include "runtime/kernels/attention/tuning.cuh"
 
 namespace coll::kernels::attention {
 

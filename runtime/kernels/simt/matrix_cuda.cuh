@@ -110,7 +110,7 @@ COLL_DEVICE void loadTransposed(uint32_t (&to)[4], SharedAddress row) {
 }
 
 #define COLL_MULTIPLY(name, form)                                                                  \
-  COLL_DEVICE void name(float(&c)[4], const uint32_t(&a)[4], uint32_t b0, uint32_t b1) {           \
+  COLL_DEVICE void name(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {         \
     asm("mma.sync.aligned." form " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "                 \
         "{%0, %1, %2, %3};"                                                                        \
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                           \

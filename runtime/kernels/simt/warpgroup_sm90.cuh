@@ -65,7 +65,7 @@ COLL_DEVICE uint64_t describeOperand(SharedAddress rows, uint32_t across = 16) {
 // c = a b^T (+ c): a of 64 rows, b of n rows, both in shared memory, and 16 columns of each.
 // c += a b: a in registers, b 16 rows of n columns in shared memory.
 #define COLL_WARPGROUP(type, name, n, columns, registers, sums, i0, i1, i2, i3, i4)                \
-  COLL_DEVICE void multiplyGroupRows##name(float(&c)[columns][4], uint64_t a, uint64_t b,          \
+  COLL_DEVICE void multiplyGroupRows##name(float (&c)[columns][4], uint64_t a, uint64_t b,         \
                                            bool adds) {                                            \
     asm volatile("{.reg .pred p; setp.ne.b32 p, %" i2 ", 0; "                                      \
                  "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" registers     \
@@ -73,7 +73,7 @@ COLL_DEVICE uint64_t describeOperand(SharedAddress rows, uint32_t across = 16) {
                  : sums                                                                            \
                  : "l"(a), "l"(b), "r"(static_cast<int>(adds)));                                   \
   }                                                                                                \
-  COLL_DEVICE void addGroupColumns##name(float(&c)[columns][4], const uint32_t(&a)[4],             \
+  COLL_DEVICE void addGroupColumns##name(float (&c)[columns][4], const uint32_t (&a)[4],           \
                                          uint64_t b) {                                             \
     asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" registers     \
                  "}, {%" i0 ", %" i1 ", %" i2 ", %" i3 "}, %" i4 ", 1, 1, 1, 1;"                   \

@@ -1,7 +1,7 @@
-// tuning.h - sizes of the attention kernels' blocks, and how they were found.
+// tuning.cuh - sizes of the attention kernels' blocks, and how they were found.
 
-#ifndef COLL_RUNTIME_KERNELS_ATTENTION_TUNING_H
-#define COLL_RUNTIME_KERNELS_ATTENTION_TUNING_H
+#ifndef COLL_RUNTIME_KERNELS_ATTENTION_TUNING_CUH
+#define COLL_RUNTIME_KERNELS_ATTENTION_TUNING_CUH
 
 #include "runtime/kernels/attention/products.cuh"
 
@@ -55,4 +55,4 @@ struct Forms<F32, kDim> {
 
 } // namespace coll::kernels::attention
 
-#endif // COLL_RUNTIME_KERNELS_ATTENTION_TUNING_H
+#endif // COLL_RUNTIME_KERNELS_ATTENTION_TUNING_CUH
