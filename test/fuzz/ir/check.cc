@@ -2,7 +2,9 @@
 
 #include "driver/check.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -33,6 +35,20 @@ bool isSmall(mlir::ModuleOp module) {
   return isBounded && elements < kMaxElements;
 }
 
+// Whether nothing reads elements that were never written: what such a step gives is not defined.
+bool isDefined(mlir::ModuleOp module) {
+  auto onlyWrites = [](mlir::OpOperand &use) {
+    auto op = llvm::dyn_cast<mlir::linalg::LinalgOp>(use.getOwner());
+    return op && op.isDpsInit(&use) && !op.payloadUsesValueFromOperand(&use);
+  };
+  return !module
+              .walk([&](mlir::tensor::EmptyOp op) {
+                return llvm::all_of(op->getUses(), onlyWrites) ? mlir::WalkResult::advance()
+                                                               : mlir::WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 bool isTame(const run::Tensors &tensors) {
   for (const rt::HostTensor &tensor : tensors)
     for (int64_t i = 0, e = run::numElements(tensor); i < e; ++i)
@@ -51,7 +67,7 @@ public:
       return refused(step.takeError());
     bool mayRun = isSmall(*step->module);
     bool isStep = step->level <= run::Level::Annotated;
-    auto single = isStep ? runSingle(*step, mayRun) : std::nullopt;
+    auto single = isStep && isDefined(*step->module) ? runSingle(*step, mayRun) : std::nullopt;
     run::CompileOptions options;
     options.optLevel = 0;
     if (step->level == run::Level::Step) {
