@@ -5,6 +5,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -87,6 +88,30 @@ SmallVector<Operation *> collectMath(gpu::GPUModuleOp code) {
   return ops;
 }
 
+/// The back end takes the lowest 32 bits of an amount to shift by where the shift's result is only
+/// used if the amount is small enough, which it then forgets. So the instruction stands here.
+void lowerWideShifts(gpu::GPUModuleOp code) {
+  SmallVector<Operation *> ops;
+  code.walk([&](Operation *op) {
+    if (isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op) &&
+        op->getResult(0).getType().isInteger(64) && !matchPattern(op->getOperand(1), m_Constant()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    StringRef text = isa<arith::ShLIOp>(op)    ? "shl.b64 $0, $1, $2;"
+                     : isa<arith::ShRUIOp>(op) ? "shr.u64 $0, $1, $2;"
+                                               : "shr.s64 $0, $1, $2;";
+    Value amount = arith::TruncIOp::create(b, op->getLoc(), b.getI32Type(), op->getOperand(1));
+    auto result = LLVM::InlineAsmOp::create(
+        b, op->getLoc(), op->getResult(0).getType(), ValueRange{op->getOperand(0), amount}, text,
+        "=l,l,r", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+    op->getResult(0).replaceAllUsesWith(result.getRes());
+    op->erase();
+  }
+}
+
 /// The back end's remainder is near for large quotients, and wrong of infinity.
 void lowerRemainders(gpu::GPUModuleOp code, bool hasLibdevice) {
   SmallVector<arith::RemFOp> ops;
@@ -108,6 +133,7 @@ void lowerRemainders(gpu::GPUModuleOp code, bool hasLibdevice) {
 } // namespace
 
 LogicalResult lowerMath(gpu::GPUModuleOp code, bool hasLibdevice) {
+  lowerWideShifts(code);
   lowerRemainders(code, hasLibdevice);
   SmallVector<Operation *> ops = collectMath(code);
   llvm::erase_if(ops, [](Operation *op) {

@@ -175,8 +175,8 @@ struct ExpandExp : public OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// An instruction takes the lowest 32 bits of an amount to shift by, so that a larger one has to be
-/// made smaller before: the shift's result is not used then.
+/// An instruction takes the lowest 32 bits of an amount to shift by (lower_math.cc), so that a
+/// larger one has to be made smaller before: the shift's result is not used then.
 void limitShifts(func::FuncOp kernel) {
   kernel.walk([](Operation *op) {
     if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op) ||

@@ -66,7 +66,11 @@ def interrupt(folder, extra, seconds=10):
     with open(folder / "interrupted.log", "w+", encoding="utf-8") as log:
         running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                    start_new_session=True)
-        time.sleep(8)
+        for _ in range(300):
+            if "step 1" in pathlib.Path(log.name).read_text(encoding="utf-8", errors="replace"):
+                break
+            time.sleep(0.1)
+        time.sleep(1)
         begin = time.monotonic()
         os.kill(running.pid, signal.SIGINT)
         try:

@@ -11,7 +11,7 @@ import re
 import shlex
 import sys
 
-from common import ROOT, finish, run, tool
+from common import ROOT, finish, run, runtime_tool, tool
 
 RUNS = ROOT / "test/run"
 
@@ -37,17 +37,19 @@ def main():
     for device in ("gpu", "cpu"):
         code, output = run([*tool("compile"), layer, f"--device={device}", "-o", folder / f"layer_{device}.so"])
         failures += [output] if code else []
-    for backend in ("threads", "net"):
-        for name, command in {
-                "training": [*tool("run"), RUNS / "moe_training.mlir", data, "--steps=10", f"--reference={dense}",
-                             "--device=gpu", f"--backend={backend}"],
-                "layer": [*tool("exec"), folder / "layer_gpu.so", "--steps=4", f"--backend={backend}",
-                          f"--compare={folder / 'layer_cpu.so'}"]}.items():
-            code, output = run(command)
-            lines = [line for line in output.splitlines() if "within" in line] or output.splitlines()
-            print(f"{name:10} {backend:8} exit code {code}: {lines[-1] if lines else ''}", flush=True)
-            if code:
-                failures.append(f"{name}, {backend}: {output[-1500:]}")
+    commands = {
+        "training, threads": [*tool("run"), RUNS / "moe_training.mlir", data, "--steps=10", f"--reference={dense}",
+                              "--device=gpu"],
+        "layer, threads": [*tool("exec"), folder / "layer_gpu.so", "--steps=4", "--backend=threads",
+                           f"--compare={folder / 'layer_cpu.so'}"],
+        "layer, net": [*runtime_tool("exec"), folder / "layer_gpu.so", "--steps=4", "--backend=net",
+                       f"--compare={folder / 'layer_cpu.so'}"]}
+    for name, command in commands.items():
+        code, output = run(command)
+        lines = [line for line in output.splitlines() if "within" in line] or output.splitlines()
+        print(f"{name:20} exit code {code}: {lines[-1] if lines else ''}", flush=True)
+        if code:
+            failures.append(f"{name}: {output[-1500:]}")
     finish(failures)
 
 

@@ -133,8 +133,11 @@ def main():
     saved = options.folder / "trained.npz"
     code, output = run([*tool("run"), options.folder / "gpt.mlir", f"--device={options.device}", "--quiet",
                         f"--state-args={state_args}", f"--data={options.folder / 'gpt.npz'}", f"--save={saved}"], 400)
-    if code:
-        finish([output[-2000:]])
+    if code:  # where it was, if it was a kernel
+        code, again = run([*tool("run"), options.folder / "gpt.mlir", f"--device={options.device}", "--quiet", "--steps=1",
+                           f"--state-args={state_args}", f"--data={options.folder / 'gpt.npz'}"], 200, COLL_GPU_SYNC=1,
+                          COLL_LOG="info")
+        finish([output[-2000:] + f"\nwith COLL_GPU_SYNC=1, exit code {code}: {again[-2000:]}"])
     ours = numpy.load(saved)["losses"]
     print(f"{count} parameters, {len(bytes_of_text)} bytes of text, jax {jax.__version__} on {jax.devices()[0].device_kind}")
     print("  step      coll       jax")
