@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -81,12 +82,21 @@ struct Membership {
 
 // ------------------------------------------------------------------ the work of a meeting
 
+// Integers wrap around.
+template <typename T>
+T add(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+
 template <typename T>
 void combine(int32_t reduction, const Bytes &from, Bytes &to) {
   const T *x = reinterpret_cast<const T *>(from.data());
   T *sum = reinterpret_cast<T *>(to.data());
   for (size_t i = 0; i < to.size() / sizeof(T); ++i)
-    sum[i] = reduction == COLL_SUM   ? sum[i] + x[i]
+    sum[i] = reduction == COLL_SUM   ? add(sum[i], x[i])
              : reduction == COLL_MAX ? (x[i] > sum[i] || x[i] != x[i] ? x[i] : sum[i])
                                      : (x[i] < sum[i] || x[i] != x[i] ? x[i] : sum[i]);
 }

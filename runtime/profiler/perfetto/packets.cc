@@ -104,7 +104,8 @@ rt::Status Packets::fill(size_t needed) {
   const size_t wanted = std::max(needed, capacity_ ? kChunkBytes : kFirstChunkBytes);
   if (capacity_ < wanted) {
     std::unique_ptr<char[]> larger(new char[wanted]); // not set to zero
-    std::memcpy(larger.get(), unread_.data(), kept);
+    if (kept > 0)
+      std::memcpy(larger.get(), unread_.data(), kept);
     buffer_ = std::move(larger);
     capacity_ = wanted;
   } else if (kept > 0 && unread_.data() != buffer_.get()) {
