@@ -5,7 +5,7 @@
 
 #include "runtime/base/posting_layout.h"
 #include "runtime/base/status.h"
-#include "test/kernels/arena.h"
+#include "test/kernels/channel/arena.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,13 +1,13 @@
 // An optimizer's step as a call of backend direct: beside the reference, from a captured graph, at
 // checkpoints, and where members, plans or memory are not what they have to be. Over a fake driver
-// and emulated kernels; the kernels' own tests are test/kernels/root_update_*.
+// and emulated kernels; the kernels' own tests are test/kernels/root_update/.
 
 #include "runtime/backend/direct/root_update.h"
 
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/narrow.h"
 #include "test/conformance/emulated_peers.h"
-#include "test/kernels/clipped_sgd.h"
+#include "test/kernels/root_update/clipped_sgd.h"
 #include "test/runtime/gpu_ranks.h"
 #include "test/runtime/scoped_routes.h"
 #include "test/support/emulation/root_update.h"

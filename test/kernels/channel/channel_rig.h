@@ -1,0 +1,33 @@
+// channel_rig.h - where the tests run the channel kernel: emulated, or on a GPU.
+
+#ifndef COLL_TEST_KERNELS_CHANNEL_RIG_H
+#define COLL_TEST_KERNELS_CHANNEL_RIG_H
+
+#include "runtime/base/channel_layout.h"
+#include "runtime/base/status.h"
+#include "test/kernels/channel/arena.h"
+
+#include <memory>
+#include <string>
+
+namespace coll::kernels::test {
+
+class ChannelRig {
+public:
+  virtual ~ChannelRig() = default; // waits for the launches
+  virtual Arena &arena() = 0;
+  virtual rt::Status launch(const rt::ChannelLaunch &launch) = 0;
+  // Threads of the device that take turns make large cases slow.
+  virtual bool slow() const = 0;
+
+  uint8_t *device(size_t bytes) { return arena().device(bytes); }
+  uint8_t *pinned(size_t bytes) { return arena().pinned(bytes); }
+};
+
+std::unique_ptr<ChannelRig> makeEmulatedRig();
+// Null, with the reason, where there is no GPU or no kernel.
+std::unique_ptr<ChannelRig> makeGpuRig(std::string &whyNot);
+
+} // namespace coll::kernels::test
+
+#endif // COLL_TEST_KERNELS_CHANNEL_RIG_H

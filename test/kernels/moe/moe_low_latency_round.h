@@ -1,0 +1,67 @@
+// moe_low_latency_round.h - one round of the low-latency exchange in the tests: what members send
+// and give back, the calls, and what has to come out of them.
+
+#ifndef COLL_TEST_KERNELS_MOE_LOW_LATENCY_ROUND_H
+#define COLL_TEST_KERNELS_MOE_LOW_LATENCY_ROUND_H
+
+#include "runtime/exchange/moe/low_latency_reference.h"
+#include "test/kernels/moe/moe_team.h"
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace coll::kernels::test {
+
+// A round before anything of it is on GPUs.
+struct LowLatencyDrawn {
+  bool fp8 = false, log = false;
+  std::vector<rt::test::MoeRankCase> world;
+  std::vector<std::vector<char>> experts; // rows that members give back
+};
+// What has to come out.
+struct LowLatencyExpected {
+  std::vector<rt::MoeLowLatencyHostRows> rows;
+  std::vector<std::vector<uint16_t>> sums;
+};
+
+// The two calls of a round.
+struct LowLatencyRound {
+  LowLatencyDrawn drawn;
+  std::vector<LowLatencyDispatchArgs> dispatch; // by member
+  std::vector<LowLatencyCombineArgs> combine;
+};
+
+// Two buffers of every member: [buffer][member].
+using LowLatencyBuffers = std::array<std::vector<char *>, 2>;
+
+LowLatencyShape kernelShape(const rt::MoeLowLatencyShape &shape);
+LowLatencyBuffers makeBuffers(MoeTeam &team, const rt::MoeLowLatencyShape &shape);
+
+// Any thread.
+LowLatencyDrawn draw(const rt::MoeLowLatencyShape &shape, uint32_t size, std::minstd_rand &random);
+LowLatencyExpected expect(const LowLatencyDrawn &drawn, const rt::MoeLowLatencyShape &shape);
+
+// Round `number` of the buffers, from 0.
+LowLatencyRound makeRound(MoeTeam &team, const rt::MoeLowLatencyShape &shape,
+                          const LowLatencyBuffers &buffers, uint32_t number, LowLatencyDrawn drawn,
+                          std::minstd_rand &random);
+// `apart`: sends and receives in a launch each.
+template <typename Args>
+void append(std::vector<MoeLaunch> &launches, Args args, bool apart) {
+  if (!apart)
+    return launches.push_back(args);
+  args.call.phases = kLowLatencySend;
+  launches.push_back(args);
+  args.call.phases = kLowLatencyReceive;
+  launches.push_back(args);
+}
+
+void expectRound(MoeTeam &team, const LowLatencyRound &round, const rt::MoeLowLatencyShape &shape,
+                 const LowLatencyExpected &expected);
+void expectRound(MoeTeam &team, const LowLatencyRound &round, const rt::MoeLowLatencyShape &shape);
+
+} // namespace coll::kernels::test
+
+#endif // COLL_TEST_KERNELS_MOE_LOW_LATENCY_ROUND_H
