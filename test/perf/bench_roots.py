@@ -12,6 +12,7 @@ import datetime
 import json
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,8 @@ NETNS = HERE.parent / "run" / "inputs" / "netns_job.py"
 
 
 def has_namespaces():
+    if not shutil.which("ip"):
+        return False
     try:
         return subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0
     except OSError:
