@@ -57,10 +57,10 @@ void finishReport(coll::run::Report *report, llvm::StringRef why, const coll::ru
 
 int coll::runMain(int argc, char **argv) {
   std::set_new_handler(exitOutOfMemory);
-  signal(SIGPIPE, SIG_IGN); // a closed pipe is an error like any other
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
+  signal(SIGPIPE, SIG_IGN); // from here on, behind --help, a closed pipe is an error like any other
   llvm::Expected<coll::run::Place> place = coll::run::findPlace(*options);
   if (!place)
     return fail(place.takeError());

@@ -425,6 +425,8 @@ llvm::Error checkOutputs(const Options &options) {
 llvm::Error checkCombinations(const Options &options) {
   if (options.input.empty())
     return makeError("no input file; try 'coll-run STEP.mlir --ranks=4', or --help");
+  if (options.backend == "net" && !llvm::is_contained(rt::backendNames(), options.backend))
+    return makeError("--backend=net: left out of this build; './dev build' makes the whole");
   if (!llvm::is_contained(rt::backendNames(), options.backend) &&
       !llvm::StringRef(options.backend).starts_with("plugin:"))
     return makeError("--backend=" + options.backend + ": expected one of " +
