@@ -33,7 +33,8 @@ Value DriverEmitter::toLlvm(Value value) {
 Value DriverEmitter::gep(Value base, int64_t bytes) {
   if (bytes == 0)
     return base;
-  if (bytes == static_cast<int32_t>(bytes))
+  // A GEPArg keeps the low bits of a constant that is wider than this.
+  if (llvm::isInt<LLVM::kGEPConstantBitWidth>(bytes))
     return LLVM::GEPOp::create(b_, loc_, ptr_, b_.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
   return LLVM::GEPOp::create(b_, loc_, ptr_, b_.getI8Type(), base,
