@@ -29,3 +29,8 @@ else()
   message(FATAL_ERROR "COLL_STATIC needs libzip.a, or libzip's source in COLL_LIBZIP_SOURCE "
                       "(${COLL_LIBZIP_SOURCE}); ./dev build --preset=release gets it")
 endif()
+
+# The kernels call CUDA's runtime, which is linked in; the driver is opened when a GPU is used.
+if(COLL_ENABLE_CUDA)
+  list(APPEND coll_static_libraries ${CUDA_cudart_static_LIBRARY} rt)
+endif()
