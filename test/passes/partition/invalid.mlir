@@ -20,3 +20,16 @@ module {
     return
   }
 }
+
+// -----
+
+// Contributions have to come from somewhere.
+module {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [[]]>})
+      -> (tensor<8xf32> {coll.sharding = #coll.sharding<@m, [[]], partial sum ["dp"]>}) {
+    // expected-error@+1 {{its result is partial, but neither its operands nor its loops are}}
+    %r = math.tanh %x {coll.shardings = [#coll.sharding<@m, [[]], partial sum ["dp"]>]} : tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}

@@ -140,3 +140,47 @@ module @wish_behind {
     return %next : tensor<64x256xf32>
   }
 }
+
+// -----
+
+// The smaller operand decides about the axis that both are split by, and the other one about the
+// axis that it alone is split by.
+// CHECK-LABEL: @smaller_first
+// CHECK: linalg.generic {{.*}}coll.decision = {chosen = "as operand 1 is split"{{.*}}coll.shardings = [#coll.sharding<@m, {{\[\[\], \["y"\], \["x"\]\]}}>]
+#xs = affine_map<(a, b, j, k) -> (a, b, k)>
+#ws = affine_map<(a, b, j, k) -> (k, j)>
+#rs = affine_map<(a, b, j, k) -> (a, b, j)>
+module @smaller_first {
+  coll.mesh @m ["x" = 2, "y" = 4]
+  func.func @step(%x: tensor<8x8x64xf32> {coll.sharding = #coll.sharding<@m, [["x"], ["y"], []]>},
+                  %w: tensor<64x24xf32> {coll.sharding = #coll.sharding<@m, [[], ["x"]]>})
+      -> tensor<8x8x24xf32> {
+    %zero = arith.constant dense<0.0> : tensor<8x8x24xf32>
+    %r = linalg.generic {indexing_maps = [#xs, #ws, #rs],
+                         iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+         ins(%x, %w : tensor<8x8x64xf32>, tensor<64x24xf32>) outs(%zero : tensor<8x8x24xf32>) {
+    ^bb0(%l: f32, %m: f32, %o: f32):
+      %p = arith.mulf %l, %m : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<8x8x24xf32>
+    return %r : tensor<8x8x24xf32>
+  }
+}
+
+// -----
+
+// The operands split the sum by different axes. Its result is large beside them, so both are gathered.
+// CHECK-LABEL: @whole_sum
+// CHECK: linalg.matmul {coll.decision = {chosen = "without splitting a sum"{{.*}}coll.shardings = [#coll.sharding<@m, {{\[\[\], \[\]\]}}>]
+module @whole_sum {
+  coll.mesh @m ["x" = 2, "y" = 2]
+  func.func @step(%x: tensor<512x4xf32> {coll.sharding = #coll.sharding<@m, [[], ["x"]]>},
+                  %w: tensor<4x256xf32> {coll.sharding = #coll.sharding<@m, [["y"], []]>})
+      -> tensor<512x256xf32> {
+    %zero = arith.constant dense<0.0> : tensor<512x256xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<512x4xf32>, tensor<4x256xf32>)
+                       outs(%zero : tensor<512x256xf32>) -> tensor<512x256xf32>
+    return %r : tensor<512x256xf32>
+  }
+}

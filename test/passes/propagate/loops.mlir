@@ -142,3 +142,27 @@ module @forwarded {
     return %r : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// A sum from zero whose exponential is carried: only in the first iteration is it zero that the
+// contributions are added to, so they are combined before.
+// CHECK-LABEL: @zero_at_first
+// CHECK: arith.addf {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\]\]}}>]}
+module @zero_at_first {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<8x4xf32> {coll.sharding = #coll.sharding<@m, [["dp"], []]>})
+      -> tensor<4xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%start = %zero) -> tensor<4xf32> {
+      %a = linalg.reduce { arith.addf } ins(%x : tensor<8x4xf32>) outs(%zero : tensor<4xf32>) dimensions = [0]
+      %s = arith.addf %start, %a : tensor<4xf32>
+      %e = math.exp %s : tensor<4xf32>
+      scf.yield %e : tensor<4xf32>
+    }
+    return %r : tensor<4xf32>
+  }
+}

@@ -163,3 +163,16 @@ module @nothing {
     return %r : tensor<4x0xf32>
   }
 }
+
+// -----
+
+// A group of dimensions of extent 1 has nothing to split, either.
+// CHECK-LABEL: @units
+// CHECK: tensor.collapse_shape {{.*}} {coll.shardings = [#coll.sharding<@m, {{\[\[\], \["dp"\]\]}}>]}
+module @units {
+  coll.mesh @m ["dp" = 2]
+  func.func @step(%x: tensor<1x1x8xf32> {coll.sharding = #coll.sharding<@m, [[], [], ["dp"]]>}) -> tensor<1x8xf32> {
+    %r = tensor.collapse_shape %x [[0, 1], [2]] : tensor<1x1x8xf32> into tensor<1x8xf32>
+    return %r : tensor<1x8xf32>
+  }
+}

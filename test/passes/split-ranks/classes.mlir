@@ -151,3 +151,23 @@ module @unsigned {
     return
   }
 }
+
+// -----
+
+// A bound that belongs to the lower class.
+
+// CHECK-LABEL: coll.mesh @bound
+// CHECK:       coll.program @class0 ranks [0, 1] {
+// CHECK:         coll.barrier over {{\[\[}}0, 1]]
+// CHECK:       coll.program @class1 ranks [2, 3] {
+// CHECK-NOT:     coll.barrier
+coll.mesh @bound ["dp" = 4]
+func.func @step() {
+  %c1 = arith.constant 1 : index
+  %rank = coll.rank
+  %low = arith.cmpi ule, %rank, %c1 : index
+  scf.if %low {
+    coll.barrier over [[0, 1]]
+  }
+  return
+}
