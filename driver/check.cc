@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <queue>
 
 namespace coll::run {
 namespace {
@@ -53,13 +54,16 @@ namespace {
 /// Collects the differences of one tensor's elements.
 class Differences {
 public:
+  explicit Differences(int64_t count)
+      : numOutliers_((count + kElementsPerOutlier - 8) / kElementsPerOutlier) {}
+
   void add(double got, double want) {
     double delta = distance(got, want);
     numNans_ += std::isnan(got) && std::isnan(want);
     if (delta > 0)
       noteUnequalNan(result_, got, want, count_);
     ++count_;
-    largest_ = std::max(largest_, delta);
+    keepLargest(delta);
     squares_ += delta * delta;
     if (std::isfinite(want))
       result_.maxReference = std::max(result_.maxReference, std::fabs(want));
@@ -67,8 +71,10 @@ public:
 
   Comparison finish(std::string name, const Tolerance &tolerance, double defaultRtol) && {
     result_.name = std::move(name);
-    result_.largest = largest_;
-    result_.rms = count_ > 0 ? std::sqrt(squares_ / count_) : largest_;
+    result_.bulk = largest_.size() > numOutliers_ ? largest_.top() : 0;
+    for (; !largest_.empty(); largest_.pop())
+      result_.largest = largest_.top();
+    result_.rms = count_ > 0 ? std::sqrt(squares_ / count_) : 0;
     result_.delta = tolerance.rms ? result_.rms : result_.largest;
     double limit = tolerance.rtol.value_or(defaultRtol) * result_.maxReference;
     result_.isOk = result_.delta <= limit + tolerance.atol.value_or(kAtol);
@@ -79,10 +85,21 @@ public:
   }
 
 private:
+  void keepLargest(double delta) {
+    if (largest_.size() <= numOutliers_) {
+      largest_.push(delta);
+    } else if (delta > largest_.top()) {
+      largest_.pop();
+      largest_.push(delta);
+    }
+  }
+
+  const size_t numOutliers_;
+  // The outliers and the largest of the others, which is on top.
+  std::priority_queue<double, std::vector<double>, std::greater<double>> largest_;
   Comparison result_;
   int64_t count_ = 0;
   int64_t numNans_ = 0; // equal ones
-  double largest_ = 0;
   double squares_ = 0;
 };
 
@@ -103,7 +120,7 @@ Comparison compareTensors(std::string name, const rt::HostTensor &got,
     result.note = "is " + got.typeString() + " and should be " + reference.typeString();
     return result;
   }
-  Differences differences;
+  Differences differences(numElements(got));
   for (int64_t i = 0, e = numElements(got); i < e; ++i)
     differences.add(element(got, i), element(reference, i));
   Comparison result =
@@ -123,7 +140,7 @@ Comparison compareLosses(const std::vector<double> &got, const std::vector<doubl
         std::to_string(got.size()) + " losses; there should be " + std::to_string(reference.size());
     return result;
   }
-  Differences differences;
+  Differences differences(got.size());
   for (size_t i = 0; i < got.size(); ++i)
     differences.add(got[i], reference[i]);
   return std::move(differences).finish("losses", tolerance, kLossRtol);

@@ -23,14 +23,18 @@ struct Tolerance {
 enum class Basis {
   Tolerance,
   Noise,    // its own, measured: see judge.h
-  Gradient, // not the tensor, which is noise, but one that keeps its gradient
+  Gradient, // not the tensor, all or part of which is noise, but one that keeps its gradient
 };
+
+/// One element of so many may be an outlier, and one of a smaller tensor of eight at least.
+constexpr int64_t kElementsPerOutlier = 64;
 
 /// The outcome for one tensor.
 struct Comparison {
   std::string name;
   double largest = 0, rms = 0; // of |Δ|
-  double delta = 0;            // that of the two which the tolerance is about
+  double bulk = 0;  // the largest |Δ| without the few largest ones: see kElementsPerOutlier
+  double delta = 0; // that of the two which the tolerance is about
   double maxReference = 0;
   bool isOk = true;
   Basis basis = Basis::Tolerance;

@@ -42,6 +42,13 @@ private:
     return comparison.note.empty() && (isRms_ || isLargestSmall) &&
            comparison.rms <= kNoiseFactor * noise.rms;
   }
+  /// Whether the noise explains all but a few elements, which a flipped sign may have moved.
+  bool mayHaveFlips(size_t i) const {
+    const Comparison &comparison = comparisons_[i];
+    return comparison.note.empty() && comparison.bulk < comparison.largest &&
+           comparison.bulk <= kNoiseFactor * evidence_[i].noise.largest &&
+           comparison.largest <= 2 * evidence_[i].change;
+  }
   bool isSmall(size_t i) const;
   std::vector<size_t> twins(size_t i) const;
   double siblingValue(size_t i) const;
@@ -107,31 +114,36 @@ bool Judge::isSmall(size_t i) const {
          (isNarrow_ && comparison.delta <= most && *comparison.noise <= most);
 }
 
+/// Accepts a tensor that is not judged where its gradient was.
 void Judge::judgeGradient(size_t i) {
   Comparison &comparison = comparisons_[i];
+  const bool isExplained = explains(i);
   for (size_t j : twins(i)) {
     const Comparison &twin = comparisons_[j];
     if (!twin.isOk || twin.basis == Basis::Gradient || evidence_[j].change == 0)
       continue;
     comparison.isOk = true;
     comparison.basis = Basis::Gradient;
-    comparison.note = "not judged, as it is noise; " + twin.name + " was";
+    comparison.note = "not judged, as " +
+                      std::string(isExplained ? "it is noise" : "signs of noise may have flipped") +
+                      "; " + twin.name + " was";
     return;
   }
-  comparison.note = "cannot be judged: its noise is more than 1e-2 of its largest value; let the "
-                    "step return its gradient, too, under the same name";
+  if (isExplained)
+    comparison.note = "cannot be judged: its noise is more than 1e-2 of its largest value; let "
+                      "the step return its gradient, too, under the same name";
 }
 
 void Judge::run() {
   std::vector<size_t> unjudged;
   for (size_t i = 0; i < comparisons_.size(); ++i) {
     Comparison &comparison = comparisons_[i];
-    if (comparison.isOk || !explains(i))
+    if (comparison.isOk)
       continue;
-    if (isSmall(i)) {
+    if (explains(i) && isSmall(i)) {
       comparison.isOk = true;
       comparison.basis = Basis::Noise;
-    } else {
+    } else if (explains(i) || mayHaveFlips(i)) {
       unjudged.push_back(i);
     }
   }

@@ -16,9 +16,13 @@
 //      noise are at most 8e-2 of its largest value: rounding to bf16 alone moves the gradient of a
 //      bias, a sum of terms that cancel, by some percent of it. The first rule accepts no larger
 //      difference either, so what it finds is found.
-//   4. Otherwise its noise hides what it should be. It is not judged, which is accepted only if a
-//      tensor that keeps its gradient was judged: one that the steps change, of the same shape and
-//      with the same place in another tree, as `s[1].mu['w']` is for `s[0]['w']`.
+//   4. Where its noise is larger, it hides what the tensor should be. Where all but one element of
+//      64 are within 8 × noise, and the others are off by no more than twice what the steps
+//      changed, a sign may have flipped: Adam moves an element by the sign of its first gradient,
+//      however small that is, and a flip is too rare to show in every measurement. In both cases
+//      the tensor is not judged, which is accepted only if a tensor that keeps its gradient was
+//      judged: one that the steps change, of the same shape and with the same place in another
+//      tree, as `s[1].mu['w']` is for `s[0]['w']`.
 //
 //===----------------------------------------------------------------------------===//
 

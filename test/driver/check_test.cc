@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace coll;
 using namespace coll::run;
@@ -50,6 +51,22 @@ TEST(CheckTest, InfinityEqualsItselfOnly) {
   EXPECT_FALSE(isOk({kInf}, {-kInf}));
   EXPECT_FALSE(isOk({1e30f}, {kInf}));
   EXPECT_FALSE(isOk({kNan}, {kInf}));
+}
+
+/// The largest of `count` differences that are 1, 2, … but for the outliers.
+double bulkOf(int count) {
+  std::vector<float> got(count);
+  std::iota(got.begin(), got.end(), 1);
+  return compareTensors("t", floats(got), floats(std::vector<float>(count, 0)), {}).bulk;
+}
+
+TEST(CheckTest, OneElementOf64MayBeAnOutlier) {
+  EXPECT_EQ(bulkOf(0), 0);
+  EXPECT_EQ(bulkOf(7), 7);
+  EXPECT_EQ(bulkOf(8), 7);
+  EXPECT_EQ(bulkOf(71), 70);
+  EXPECT_EQ(bulkOf(72), 70);
+  EXPECT_EQ(bulkOf(6400), 6300);
 }
 
 TEST(CheckTest, ShapesMustAgree) {

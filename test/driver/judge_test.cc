@@ -17,7 +17,7 @@ protected:
            std::vector<int64_t> shape = {4}) {
     Comparison comparison;
     comparison.name = name;
-    comparison.delta = comparison.largest = delta;
+    comparison.delta = comparison.largest = comparison.bulk = delta;
     comparison.rms = delta / 2;
     comparison.maxReference = largest;
     comparison.isOk = delta <= 1e-4 * largest + 1e-9;
@@ -104,6 +104,39 @@ TEST_F(JudgeTest, ADifferenceThatNoCeilingAllowsFailsInNarrowFloatsToo) {
 TEST_F(JudgeTest, LargerNoiseOfNarrowFloatsIsNotJudged) {
   isNarrow_ = true;
   add("w", 0.02, 0.081, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+// Adam moves an element by the sign of its first gradient, which no draw need flip.
+TEST_F(JudgeTest, AFlippedSignIsAcceptedWhereTheMomentWasJudged) {
+  add("s[0]['w']", 6e-3, 1e-4, 1, 4e-3);
+  comparisons_[0].bulk = 2e-4;
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_TRUE(judged(0).isOk);
+  EXPECT_EQ(judged(0).basis, Basis::Gradient);
+  EXPECT_NE(judged(0).note.find("signs of noise may have flipped; s[1].mu['w'] was"),
+            std::string::npos);
+}
+
+TEST_F(JudgeTest, AFlippedSignFailsWhereNoGradientWasJudged) {
+  add("s[0]['w']", 6e-3, 1e-4, 1, 4e-3);
+  comparisons_[0].bulk = 2e-4;
+  add("s[1].mu['w']", 1e-2, 1e-4, 1, 1);
+  comparisons_[1].bulk = 1e-2;
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, ManyElementsBeyondTheNoiseAreNoFlippedSigns) {
+  add("s[0]['w']", 6e-3, 1e-4, 1, 4e-3);
+  comparisons_[0].bulk = 9e-4;
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, AFlippedSignMovesNoFurtherThanTwiceTheChange) {
+  add("s[0]['w']", 6e-3, 1e-4, 1, 2.9e-3);
+  comparisons_[0].bulk = 2e-4;
+  add("s[1].mu['w']", 0, 0, 1, 1);
   EXPECT_FALSE(judged(0).isOk);
 }
 
