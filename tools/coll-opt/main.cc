@@ -203,5 +203,6 @@ static int runOpt(int argc, char **argv) {
 }
 
 int ::coll::optMain(int argc, char **argv) {
+  mlir::coll::checkOutputAtExit();
   return mlir::coll::runGuarded("coll-opt", [&] { return runOpt(argc, argv); });
 }

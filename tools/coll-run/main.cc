@@ -57,6 +57,7 @@ void finishReport(coll::run::Report *report, llvm::StringRef why, const coll::ru
 
 int coll::runMain(int argc, char **argv) {
   std::set_new_handler(exitOutOfMemory);
+  mlir::coll::checkOutputAtExit();
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());

@@ -47,6 +47,19 @@ int mlir::coll::runOnLargeStack(llvm::function_ref<int()> body) {
   return code;
 }
 
+void mlir::coll::checkOutputAtExit() {
+  (void)llvm::outs(); // is destroyed after this function has run, since it is constructed before
+  std::atexit([] {
+    llvm::outs().flush();
+    std::error_code code = llvm::outs().error();
+    llvm::outs().clear_error();
+    if (!code)
+      return;
+    llvm::WithColor::error() << "cannot write to the standard output: " << code.message() << "\n";
+    _exit(1);
+  });
+}
+
 /// Signals by which a user ends a program.
 static constexpr int kUserSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 

@@ -25,6 +25,10 @@ int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body, std::string
 /// thread with a large stack.
 int runOnLargeStack(llvm::function_ref<int()> body);
 
+/// Makes output that cannot be written an error of the process when it ends: LLVM would abort it.
+/// Covers what ends the process by itself, as --help does. Call it before anything is printed.
+void checkOutputAtExit();
+
 } // namespace mlir::coll
 
 #endif // COLL_TOOLS_COMMON_GUARD_H
