@@ -10,7 +10,8 @@
   (backend/call, backend/gpu, exchange/flow). Only the registry names all backends, only the
   plugin for NCCL all transports. Fakes and
   emulations live in test/support, which nothing outside test/ includes. embed and tools sit on top.
-  A folder of the product has at most 25 sources.
+  A folder of the product has at most 25 sources. ./dev demo builds where GoogleTest is not
+  installed, so no CMakeLists.txt requires it.
 """
 
 import collections
@@ -19,6 +20,7 @@ import re
 
 from common import SOURCE, Finding, files, line_of, read, run, strip_comments
 
+GTEST = re.compile(r"find_package\(GTest\b[^)]*REQUIRED")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.M)
 ABI = {"runtime/step/abi/abi.h", "runtime/step/abi/abi.def", "runtime/step/abi/table.h"}
 CODES = "runtime/base/codes.h"
@@ -97,6 +99,10 @@ def check(args):
             if not allowed(name, match.group(1)):
                 yield Finding(name, line_of(text, match.start()),
                               f"{layer(name)} may not include {match.group(1)}")
+    for name in files(args.root, "CMakeLists.txt"):
+        if match := GTEST.search(text := read(args.root, name)):
+            yield Finding(name, line_of(text, match.start()),
+                          "./dev demo installs no GoogleTest: find it QUIET, and leave the tests out")
     for folder, count in sources.items():
         if count > MAX_SOURCES:
             yield Finding(folder, 1, f"{count} sources in one folder; at most {MAX_SOURCES}: "

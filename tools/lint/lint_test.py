@@ -46,10 +46,12 @@ class LintTest(unittest.TestCase):
             "passes/a.cc": '#include "runtime/step/abi/abi.def"\n#include "runtime/step/executor.h"\n',
             "dialect/a.cc": '#include "passes/passes.h"\n#include "mlir/IR/Value.h"\n',
             "tools/coll-run/main.cc": '#include "passes/passes.h"\n',
+            "test/a/CMakeLists.txt": "find_package(GTest QUIET)\n",
+            "test/b/CMakeLists.txt": "# Tests.\nfind_package(GTest REQUIRED)\n",
         })
         self.assertEqual([(path, line) for path, line, _ in found], [
             ("dialect/a.cc", 1), ("passes/a.cc", 2), ("runtime/backend/mpi/a.cc", 1),
-            ("runtime/base/status.h", 1), ("runtime/net/a.cc", 2)])
+            ("runtime/base/status.h", 1), ("runtime/net/a.cc", 2), ("test/b/CMakeLists.txt", 2)])
 
     def test_labels(self):
         td = ('def Coll_SendOp : Coll_Op<"send"> {\n  let description = [{\n'
