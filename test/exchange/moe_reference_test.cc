@@ -225,6 +225,9 @@ TEST(MoeReferenceTest, BadInputIsRefusedByName) {
   bad = good;
   bad.tokens.numScales = 1;
   EXPECT_EQ(refusal(bad), "rank 0: moe: `scales` and numScales do not go together");
+  bad.tokens.numScales = 0;
+  bad.tokens.scaleStride = bad.tokens.scaleTokenStride = -1; // of nothing
+  EXPECT_EQ(refusal(bad), "");
   bad = good;
   bad.routing.numTopk = 33;
   EXPECT_EQ(refusal(bad), "rank 0: moe: numTopk is 33; it is from 1 to 32");

@@ -112,6 +112,13 @@ protected:
 // What takes seconds is enough over one transport.
 class BondDeadlineTest : public BondTest {};
 
+TEST_P(BondTest, TheDeviceHasTheNamesOfAllThatItJoins) {
+  std::string names;
+  for (const DeviceProperties &device : left_.flaky->devices())
+    names += (names.empty() ? "" : "+") + device.name;
+  EXPECT_EQ(left_.bond->devices().front().name, names);
+}
+
 TEST_P(BondTest, StripesLargeMessages) {
   Ends ends = connect();
   EXPECT_EQ(left_.bond->devices().size(), static_cast<size_t>(kRails));

@@ -364,6 +364,23 @@ TEST_F(AbiTest, ContractionsOfF32AreMatrixProducts) {
   EXPECT_EQ(b_[0], 14);
 }
 
+TEST_F(AbiTest, ContractionsOfF64AreMatrixProducts) {
+  const double a[] = {2, 3}, b[] = {10, 0.1};
+  double out = 0;
+  const CollContraction c = contractionOf(kCollF64, kCollF64, 1, 1, 2);
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a, b, &out), kCollOk) << context_->error.message();
+  EXPECT_DOUBLE_EQ(out, 20.3);
+}
+
+TEST_F(AbiTest, AContractionOfNoProductsReadsNothing) {
+  float out[2] = {7, 7};
+  const CollContraction c = contractionOf(kCollF32, kCollF32, 2, 1, 0);
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, nullptr, nullptr, out), kCollOk)
+      << context_->error.message();
+  EXPECT_EQ(out[0], 0);
+  EXPECT_EQ(out[1], 0);
+}
+
 // gelu(2) = 2 / 2 * (1 + tanh(sqrt(2 / pi) * (2 + 0.044715 * 8)))
 TEST_F(AbiTest, ContractionsEndInGelu) {
   a_[0] = 2;

@@ -1,5 +1,6 @@
 // What an executor does when a rank's program misbehaves.
 
+#include "runtime/step/failure_report.h"
 #include "test/runtime/fixtures.h"
 
 namespace coll::rt::test {
@@ -39,6 +40,16 @@ Status failingStep(CollEntry step, int64_t timeoutUs = 60'000'000) {
 int32_t returnsEarly(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
                      void *arena) {
   return rankOf(abi, ctx) == 2 ? int32_t(kCollOk) : sum(abi, ctx, arena, 4);
+}
+
+// A rank that has lost another one knows more than a rank that was only told to end.
+TEST(FailureReportTest, ALostPeerIsNearerToTheCauseThanAnAbort) {
+  const FlightRecorder recorder(0);
+  const Status aborted(kCollAborted, "told"), lost(kCollPeer, "rank 2 is gone");
+  EXPECT_EQ(reportFailure("step", {{0, aborted, &recorder}, {1, lost, &recorder}}).code(),
+            kCollPeer);
+  EXPECT_EQ(reportFailure("step", {{0, {}, &recorder}, {1, aborted, &recorder}}).code(),
+            kCollAborted);
 }
 
 TEST(ExecutorFailureTest, RankThatReturnsEarly) {

@@ -31,6 +31,16 @@ int32_t scale(const CollAbi *abi, CollContext *ctx, const void *x, void *y, floa
   return abi->launch(ctx, 0, 0, args, 4);
 }
 
+// w = a sum of no products, which is zero; loss = 3 * x[0].
+int32_t emptySumStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                     void *arena) {
+  CollContraction c{};
+  c.batch = 1, c.m = 4, c.n = 1;
+  c.ld_a = c.ld_b = c.ld_out = 1;
+  CALL(abi->contract(ctx, 0, &c, arena, arena, args[0]));
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
 // w += 2 * w + constants; loss = 3 * x[0].
 int32_t localStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                   void *arena) {
@@ -245,6 +255,12 @@ TEST_F(GpuStepTest, TheThirdStepIsCapturedAndReplayed) {
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(run(**other, 6), replayed);
   EXPECT_EQ(cuda_.calls("graphLaunch"), 4);
+}
+
+TEST_F(GpuStepTest, ASumOfNoProductsIsZero) {
+  auto executor = start(1, emptySumStep);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  EXPECT_EQ(run(**executor, 1), (std::vector<std::vector<float>>{{3}, {0, 0, 0, 0}}));
 }
 
 TEST_F(GpuStepTest, AttentionRunsOnTheStream) {

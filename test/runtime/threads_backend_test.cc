@@ -118,6 +118,18 @@ TEST(ThreadsBackendTest, SmallAndLargeMismatchReachesEveryMember) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
 }
 
+// As many elements in each block, and another number of blocks.
+TEST(ThreadsBackendTest, BlocksOfAnotherNumberMismatch) {
+  onRanks(2, [](Endpoint &, Communicator &group, int rank) {
+    std::vector<float> src(8), dst(16);
+    Call call = sumOf(src, dst);
+    call.kind = OpKind::AllGather;
+    call.count = 4;
+    call.outer = rank + 1;
+    EXPECT_EQ(group.run(call).code(), kCollMismatch);
+  });
+}
+
 TEST(ThreadsBackendTest, TheNumberOfRanksIsBounded) {
   BackendOptions options;
   options.numRanks = 1024;

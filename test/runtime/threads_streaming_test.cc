@@ -5,6 +5,7 @@
 #include "runtime/backend/threads/work.h"
 #include "runtime/base/env.h"
 #include "runtime/base/machine.h"
+#include "runtime/base/memory_use.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -63,6 +64,19 @@ TEST(StreamingTest, AllReduceWritesEveryElementOnce) {
     for (int64_t count : {1, 15, 2047, 2048, 2049, 4097, 30'011, 200'003})
       for (bool inPlace : {false, true})
         checkAllReduce(n, count, inPlace);
+}
+
+TEST(StreamingTest, CopiesOfSourcesCountAsMemory) {
+  const int64_t before = MemoryUse::now();
+  std::vector<float> data(8);
+  Work work;
+  work.call.kind = OpKind::AllGather;
+  work.call.count = 4;
+  work.members = {{data.data(), data.data()}, {data.data() + 4, data.data()}};
+  work.prepare(/*workers=*/1);
+  EXPECT_EQ(MemoryUse::now() - before, 16);
+  work.reset();
+  EXPECT_EQ(MemoryUse::now(), before);
 }
 
 // Around what one side copies at a time (128 KiB), from where on both sides copy (512 KiB).

@@ -1,7 +1,9 @@
 // What a dispatch checks of what comes, and a combine of its route: no token is lost unseen.
 
+#include "runtime/step/tokens/calls.h"
 #include "runtime/step/tokens/rows.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -112,6 +114,32 @@ TEST_F(TokenRows, BadExpertsAreFound) {
   experts_[1] = 2;
   EXPECT_EQ(findBadExpert(sent_, 2).token, 0);
   EXPECT_EQ(findBadExpert(sent_, 2).isTwice, 1);
+}
+
+TEST_F(TokenRows, TheFirstExpertMayNotBeNamedTwiceEither) {
+  experts_[3] = 0;
+  EXPECT_EQ(findBadExpert(sent_, 2).token, 1);
+  EXPECT_EQ(findBadExpert(sent_, 2).isTwice, 1);
+}
+
+// What rank 1 says that it sends to rank 0, of 4 tokens.
+TEST(TokenGreetings, ImpossibleCountsAreRefused) {
+  const auto check = [](int64_t rows) {
+    Greeting greeting;
+    greeting.tokens = greeting.capacity = 4;
+    std::vector<int64_t> one(sizeof(Greeting) / sizeof(int64_t)), all;
+    std::memcpy(one.data(), static_cast<const void *>(&greeting), sizeof(greeting));
+    for (int64_t toFirst : {int64_t(4), rows}) {
+      all.insert(all.end(), one.begin(), one.end());
+      all.insert(all.end(), {toFirst, 0});
+    }
+    const std::vector<int> ranks = {0, 1};
+    return Greetings(ranks, all).check().message();
+  };
+  EXPECT_EQ(check(0), "");
+  EXPECT_EQ(check(4), "");
+  EXPECT_EQ(check(5), "rank 1 sent counts that are impossible");
+  EXPECT_EQ(check(-1), "rank 1 sent counts that are impossible");
 }
 
 TEST_F(TokenRows, RoutesAreChecked) {
