@@ -58,7 +58,7 @@ AREAS = {
     "analysis": (["passes/analysis"], PASSES),
     "transform": (["passes/transform"], PASSES),
 }
-TOOLS = ["coll-opt", "coll-run", "coll-compile"]  # what lit tests run; coll holds them all
+TOOLS = ["coll-opt", "coll-run", "coll-compile", "coll-exec", "coll-trace"]  # what lit tests run; coll holds them all
 
 # Added to the copy's lit configuration: each worker has a control file and a folder of its own.
 LIT_OF_A_WORKER = """

@@ -25,7 +25,7 @@ constexpr bool kHasShadow = false;
 #endif
 
 constexpr int kThreads = 4;
-constexpr int64_t kSize = 48;
+constexpr int64_t kSize = 160; // long enough for several at a time
 
 // Leaves so much address space to this process.
 void leave(int64_t bytes) {
@@ -59,6 +59,7 @@ Status product() {
   prepareGemm();
   leave(bytes);
   reserveGemm(kThreads);
+  reserveGemm(kThreads); // as a second executor of the process does
   std::vector<Status> outcomes(kThreads);
   crew->run([&](int i) {
     Status &outcome = outcomes[static_cast<size_t>(i)];
@@ -94,6 +95,11 @@ TEST_F(GemmSpaceTest, ProductsFailWhereNoBufferFits) {
 TEST_F(GemmSpaceTest, ThreadsTakeTurnsWhereSomeBuffersFit) {
   EXPECT_EXIT(multiplyWithin(320 << 20), testing::ExitedWithCode(0),
               "products of 4 ranks take turns, 2 at a time");
+}
+
+TEST_F(GemmSpaceTest, OneBufferServesAllThreadsInTurn) {
+  EXPECT_EXIT(multiplyWithin(200 << 20), testing::ExitedWithCode(0),
+              "products of 4 ranks take turns, 1 at a time");
 }
 
 TEST_F(GemmSpaceTest, ThreadsDoNotTakeTurnsWhereAllBuffersFit) {
