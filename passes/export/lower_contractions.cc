@@ -270,12 +270,14 @@ struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContr
   }
 
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    if (narrow)
+      moveConversions(rewriter, findConversions(getOperation()));
     SmallVector<linalg::GenericOp> contractions;
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.hasPureTensorSemantics() && isMultiplyAdd(op))
         contractions.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : contractions) {
       Type factor = narrow ? getNarrowFactor(op) : Type();
       std::optional<Plan> plan = planContraction(op, factor, {narrow});

@@ -75,6 +75,11 @@ void lookThroughCopies(Contraction &contraction, Operand operand);
 /// ones; null for every other operation.
 Value getTransposedInput(Operation *op);
 
+/// Moves a conversion of floats that stands between a transposing copy and products, or between two
+/// such copies, to the copy's other side: products then read and write through the copies.
+void moveConversions(RewriterBase &rewriter, ArrayRef<linalg::GenericOp> conversions);
+SmallVector<linalg::GenericOp> findConversions(Operation *root);
+
 /// Strides of the input of a transposing generic, one per dimension of its result.
 SmallVector<int64_t> getInputStridesByResultDim(linalg::GenericOp op);
 

@@ -59,15 +59,21 @@ void callLibdevice(gpu::GPUModuleOp code, Operation *op) {
   op->erase();
 }
 
-/// 2^x in f32 is an instruction, whose results below 2^-126 are 0.
-void useInstruction(math::Exp2Op op) {
+/// Replaces what is an instruction: 2^x in f32, whose results below 2^-126 are 0, and a tanh whose
+/// result is rounded to bf16, by up to 2^-9 of it; the instruction is off by up to 2^-11.
+bool useInstruction(Operation *op) {
+  const bool isPower = isa<math::Exp2Op>(op) && op->getResult(0).getType().isF32();
+  if (!isPower && !isRoundedTanh(op))
+    return false;
   OpBuilder b(op);
   auto result = LLVM::InlineAsmOp::create(
-      b, op.getLoc(), op.getType(), op.getOperand(), "ex2.approx.ftz.f32 $0, $1;", "=f,f",
+      b, op->getLoc(), b.getF32Type(), op->getOperand(0),
+      isPower ? "ex2.approx.ftz.f32 $0, $1;" : "tanh.approx.f32 $0, $1;", "=f,f",
       /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
-  op.replaceAllUsesWith(result.getRes());
-  op.erase();
+  op->replaceAllUsesWith(ValueRange{result.getRes()});
+  op->erase();
+  return true;
 }
 
 LogicalResult approximate(gpu::GPUModuleOp code) {
@@ -132,17 +138,18 @@ void lowerRemainders(gpu::GPUModuleOp code, bool hasLibdevice) {
 
 } // namespace
 
+bool isRoundedTanh(Operation *op) {
+  return isa<math::TanhOp>(op) && op->getResult(0).getType().isF32() && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<arith::TruncFOp>(user) && user->getResult(0).getType().isBF16();
+         });
+}
+
 LogicalResult lowerMath(gpu::GPUModuleOp code, bool hasLibdevice) {
   lowerWideShifts(code);
   lowerRemainders(code, hasLibdevice);
   SmallVector<Operation *> ops = collectMath(code);
-  llvm::erase_if(ops, [](Operation *op) {
-    auto power = dyn_cast<math::Exp2Op>(op);
-    bool isInstruction = power && power.getType().isF32();
-    if (isInstruction)
-      useInstruction(power);
-    return isInstruction;
-  });
+  llvm::erase_if(ops, useInstruction);
   if (hasLibdevice) {
     llvm::erase_if(ops, [&](Operation *op) {
       bool calls = isCallable(op);

@@ -12,6 +12,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/export/emit_executable_kernels.h"
+#include "passes/export/gpu/lower_math.h"
 
 namespace mlir::coll {
 namespace {
@@ -201,7 +202,14 @@ LogicalResult expandArithmetic(func::FuncOp kernel) {
   });
   patterns.add<ExpandExp>(kernel.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  return applyPatternsGreedily(kernel, std::move(patterns));
+  SmallVector<Operation *> ops;
+  kernel->walk([&](Operation *op) {
+    if (op != kernel && !isRoundedTanh(op))
+      ops.push_back(op);
+  });
+  return applyOpPatternsGreedily(ops, std::move(patterns),
+                                 GreedyRewriteConfig().setStrictness(
+                                     GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
 } // namespace

@@ -19,3 +19,30 @@ func.func private @half(%x: tensor<65536xbf16> {coll.access = "read"},
   } -> tensor<65536xbf16>
   return %r : tensor<65536xbf16>
 }
+
+// A tanh that is rounded to bf16 is an instruction; in f32 it is not.
+
+// CHECK-LABEL: .entry rounded_tanh_0(
+// CHECK:       tanh.approx.f32
+// CHECK-LABEL: .entry wide_tanh_0(
+// CHECK-NOT:   tanh.approx
+func.func private @rounded_tanh(%x: tensor<65536xbf16> {coll.access = "read"},
+                                %y: tensor<65536xbf16> {coll.access = "write"}) -> tensor<65536xbf16> {
+  %r = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]}
+      ins(%x : tensor<65536xbf16>) outs(%y : tensor<65536xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    %t = math.tanh %in : bf16
+    linalg.yield %t : bf16
+  } -> tensor<65536xbf16>
+  return %r : tensor<65536xbf16>
+}
+func.func private @wide_tanh(%x: tensor<65536xf32> {coll.access = "read"},
+                             %y: tensor<65536xf32> {coll.access = "write"}) -> tensor<65536xf32> {
+  %r = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]}
+      ins(%x : tensor<65536xf32>) outs(%y : tensor<65536xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = math.tanh %in : f32
+    linalg.yield %t : f32
+  } -> tensor<65536xf32>
+  return %r : tensor<65536xf32>
+}
