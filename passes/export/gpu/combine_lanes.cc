@@ -28,46 +28,75 @@ void combineWidth(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &a
   accumulators.resize(count);
 }
 
+/// `columns`: the distance of an output's lanes.
 static void combineWarp(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
-                        int64_t lanes) {
+                        int64_t lanes, int64_t columns = 1) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
     forEachAccumulator(nest, [&](unsigned j, const NestOutput &out) {
-      Value other = launch.shuffle(accumulators[j], distance);
+      Value other = launch.shuffle(accumulators[j], distance * columns);
       accumulators[j] = emitCombine(launch, nest, out, accumulators[j], other);
     });
 }
 
-/// A block has one output: its warps meet in shared memory.
-static void combineWarps(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
-                         int64_t warps, int64_t blockSize) {
+/// Memory of `warps` x `columns` for each accumulator, in which the first threads of each warp, of
+/// the block of `warps`, have left theirs.
+static SmallVector<Value> shareFirst(LaunchBuilder &launch, ArrayRef<Value> accumulators,
+                                     int64_t warps, int64_t columns, Value inWarp) {
   ImplicitLocOpBuilder &b = launch.b;
-  Value thread = launch.threadInBlock(blockSize);
-  Value warp = launch.div(thread, kWarp, blockSize);
-  Value inWarp = launch.rem(thread, kWarp, blockSize);
+  int64_t blockSize = warps * kWarp;
+  Value warp = launch.div(launch.threadInBlock(blockSize), kWarp, blockSize);
   SmallVector<Value> shared;
   for (Value accumulator : accumulators)
-    shared.push_back(launch.addShared({warps}, accumulator.getType()));
-  auto first = scf::IfOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inWarp, launch.index(0)),
-      /*withElseRegion=*/false);
+    shared.push_back(launch.addShared({warps, columns}, accumulator.getType()));
+  auto first = scf::IfOp::create(b, launch.isBelow(inWarp, launch.index(columns)),
+                                 /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(first.thenBlock());
     for (auto [accumulator, memory] : llvm::zip_equal(accumulators, shared))
-      memref::StoreOp::create(b, accumulator, memory, warp);
+      memref::StoreOp::create(b, accumulator, memory, ValueRange{warp, inWarp});
   }
   gpu::BarrierOp::create(b);
-  Value slot = launch.rem(inWarp, warps, kWarp);
+  return shared;
+}
+
+static Value threadInWarp(LaunchBuilder &launch, int64_t blockSize) {
+  return launch.rem(launch.threadInBlock(blockSize), kWarp, blockSize);
+}
+
+/// A block has one output: its warps meet in shared memory.
+static void combineWarps(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
+                         int64_t warps) {
+  Value inWarp = threadInWarp(launch, warps * kWarp);
+  SmallVector<Value> shared = shareFirst(launch, accumulators, warps, 1, inWarp);
+  Value slot = launch.rem(inWarp, warps, kWarp), none = launch.index(0);
   for (auto [accumulator, memory] : llvm::zip_equal(accumulators, shared))
-    accumulator = memref::LoadOp::create(b, memory, slot);
+    accumulator = memref::LoadOp::create(launch.b, memory, ValueRange{slot, none});
   combineWarp(launch, nest, accumulators, warps);
 }
 
+void combineColumns(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
+                    int64_t lanes, int64_t columns) {
+  combineWarp(launch, nest, accumulators, kWarp / columns, columns);
+  const int64_t warps = lanes * columns / kWarp;
+  if (warps == 1)
+    return;
+  Value inWarp = threadInWarp(launch, warps * kWarp);
+  SmallVector<Value> shared = shareFirst(launch, accumulators, warps, columns, inWarp);
+  Value column = launch.rem(inWarp, columns, kWarp);
+  for (int64_t warp = 0; warp < warps; ++warp)
+    forEachAccumulator(nest, [&](unsigned j, const NestOutput &out) {
+      Value other =
+          memref::LoadOp::create(launch.b, shared[j], ValueRange{launch.index(warp), column});
+      accumulators[j] = warp == 0 ? other : emitCombine(launch, nest, out, accumulators[j], other);
+    });
+}
+
 void combineLanes(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
-                  int64_t lanes, int64_t blockSize) {
+                  int64_t lanes) {
   combineWarp(launch, nest, accumulators, std::min(lanes, kWarp));
   if (lanes > kWarp)
-    combineWarps(launch, nest, accumulators, lanes / kWarp, blockSize);
+    combineWarps(launch, nest, accumulators, lanes / kWarp);
 }
 
 } // namespace mlir::coll

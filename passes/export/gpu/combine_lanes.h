@@ -17,7 +17,12 @@ void combineWidth(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &a
 /// Joins those of `lanes` neighbouring threads, a power of two; each gets the result. With more
 /// than a warp's, the threads are a block, all of which takes part.
 void combineLanes(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
-                  int64_t lanes, int64_t blockSize);
+                  int64_t lanes);
+
+/// The same where a block is `lanes` times `columns` threads, whole warps: thread t has lane
+/// t / columns of output t % columns. `columns` is a power of two, at most a warp.
+void combineColumns(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
+                    int64_t lanes, int64_t columns);
 
 } // namespace mlir::coll
 

@@ -1,7 +1,8 @@
 //===- emit_reduction.cc - reductions --------------------------------------------===//
 //
 // A work item is (part, output, lane): `lanes` threads share an output, the reduction
-// loops of which are cut into `parts`.
+// loops of which are cut into `parts`. The lanes of an output are neighbours, or, where
+// parts are joined, the threads of `columns` outputs: those read neighbouring elements.
 //
 // 1. Each thread reduces the iterations lane, lane + lanes, … of its part into
 //    accumulators that start from the neutral element.
@@ -30,12 +31,16 @@ constexpr int64_t kManyThreads = 128 * 1024;
 constexpr int64_t kMinIterations = 4, kMinPart = 16;
 // So many reads of a thread are under way, times its operands.
 constexpr int64_t kMaxUnroll = 4;
+// Outputs whose partial sums are one access to memory, of 32 bytes in f32.
+constexpr int64_t kColumns = 8;
+constexpr int64_t kMaxColumnLanes = 64;
 
 struct Shape {
   unsigned fast = 0, width = 1;
   bool isFastReduced = false;
   int64_t outputs = 1; // work items, `width` outputs each where the fast loop is not reduced
   int64_t lanes = 1, parts = 1;
+  int64_t columns = 1; // outputs whose threads take turns
   int64_t iterations = 1, partIterations = 1; // in units of `width` where the fast loop is reduced
   int64_t blockSize = kBlockSize;
   int64_t unroll = 1; // iterations of a thread whose inputs are read at once
@@ -68,6 +73,21 @@ int64_t chooseLanes(const Shape &shape) {
   return lanes;
 }
 
+/// About `wanted` iterations a part, so that all parts are equal and a thread reads the inputs of
+/// several iterations at once, where there is such a number not far from it.
+int64_t chooseEqualParts(const Shape &shape, int64_t wanted) {
+  int64_t best = wanted, unit = shape.lanes * kMaxUnroll;
+  double bestRatio = 1.6;
+  for (int64_t size = unit; size <= 2 * wanted; size += unit) {
+    double ratio = size < wanted ? double(wanted) / size : double(size) / wanted;
+    if (shape.iterations % size == 0 && ratio < bestRatio) {
+      best = size;
+      bestRatio = ratio;
+    }
+  }
+  return best;
+}
+
 /// How many iterations follow each other without a check; all threads have the same number.
 int64_t chooseUnroll(const Shape &shape) {
   int64_t rest = shape.parts * shape.partIterations - shape.iterations;
@@ -79,6 +99,13 @@ int64_t chooseUnroll(const Shape &shape) {
   return 1;
 }
 
+/// Every part of an output is far from the next one, but near to those of the next outputs.
+void shareColumns(Shape &shape) {
+  shape.columns = kColumns;
+  int64_t wanted = std::clamp(shape.iterations / (2 * kMaxUnroll), kWarp / kColumns, kMaxColumnLanes);
+  shape.lanes = llvm::PowerOf2Ceil(wanted + 1) / 2;
+}
+
 Shape chooseShape(const Nest &nest, bool joinsParts) {
   Shape shape;
   shape.outputs = nest.count(nest.parallel);
@@ -86,15 +113,21 @@ Shape chooseShape(const Nest &nest, bool joinsParts) {
   chooseFastLoop(nest, joinsParts, shape);
   if (!nest.isOrdered && shape.isFastReduced)
     shape.lanes = chooseLanes(shape);
+  if (!nest.isOrdered && joinsParts && shape.isFastReduced && shape.outputs % kColumns == 0)
+    shareColumns(shape);
   int64_t mostParts = std::max<int64_t>(1, shape.iterations / shape.lanes / kMinPart);
   if (!nest.isOrdered && !joinsParts)
     shape.parts = std::clamp<int64_t>(kManyThreads / (shape.outputs * shape.lanes), 1, mostParts);
   shape.partIterations = llvm::divideCeil(shape.iterations, shape.parts);
+  if (shape.parts > 1)
+    shape.partIterations = chooseEqualParts(shape, shape.partIterations);
   shape.parts = llvm::divideCeil(shape.iterations, shape.partIterations);
   if (!nest.isOrdered)
     shape.unroll = chooseUnroll(shape);
   // Lanes of several warps are a block: they meet in its shared memory.
-  shape.blockSize = shape.lanes > kWarp ? shape.lanes : kBlockSize;
+  shape.blockSize = shape.columns > 1       ? shape.lanes * shape.columns
+                    : shape.lanes > kWarp ? shape.lanes
+                                          : kBlockSize;
   if (shape.threads() < shape.blockSize)
     shape.blockSize = std::max<int64_t>(kWarp, llvm::PowerOf2Ceil(shape.threads()));
   return shape;
@@ -114,7 +147,10 @@ public:
     SmallVector<Value> accumulators = emitLoop();
     if (shape.isFastReduced)
       combineWidth(launch, nest, accumulators, shape.width);
-    combineLanes(launch, nest, accumulators, shape.lanes, shape.blockSize);
+    if (shape.columns > 1)
+      combineColumns(launch, nest, accumulators, shape.lanes, shape.columns);
+    else
+      combineLanes(launch, nest, accumulators, shape.lanes);
     storeResults(accumulators);
     launch.finish(shape.threads(), shape.blockSize);
   }
@@ -126,8 +162,12 @@ private:
     if (shape.threads() % shape.blockSize != 0)
       isActive = launch.isBelow(number, launch.index(shape.threads()));
     int64_t limit = llvm::alignTo(shape.threads(), shape.blockSize);
-    lane = launch.rem(number, shape.lanes, limit);
-    Value group = launch.div(number, shape.lanes, limit);
+    Value column = launch.rem(number, shape.columns, limit);
+    Value turn = launch.div(number, shape.columns, limit);
+    lane = launch.rem(turn, shape.lanes, limit);
+    Value group = launch.div(turn, shape.lanes, limit);
+    if (shape.columns > 1)
+      group = launch.add(launch.mul(group, shape.columns), column);
     int64_t groups = llvm::divideCeil(limit, shape.lanes);
     output = launch.rem(group, shape.outputs, groups);
     part = launch.div(group, shape.outputs, groups);

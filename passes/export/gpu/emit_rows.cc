@@ -301,7 +301,7 @@ private:
       return results;
     });
     combineWidth(launch, nest, sums, shape.width);
-    combineLanes(launch, nest, sums, shape.lanes, shape.blockSize);
+    combineLanes(launch, nest, sums, shape.lanes);
     rowValues[n].resize(nest.outputs.size());
     unsigned next = 0;
     for (auto [k, out] : llvm::enumerate(nest.outputs))

@@ -33,7 +33,8 @@ func.func private @rows(%x: tensor<8192x96xf32> {coll.access = "read"},
 #inner = affine_map<(i, j) -> (j)>
 
 // Neighbouring elements belong to different sums: neighbouring threads have one each. The rows are
-// cut into parts, whose sums are in scratch memory; a second launch adds them in a fixed order.
+// cut into parts, whose sums are in scratch memory; a second launch adds them in a fixed order. Its
+// neighbouring threads have eight neighbouring sums, so that a warp reads whole sectors of memory.
 
 // CHECK-LABEL: func.func private @columns(
 // CHECK-SAME:    %{{.*}}: memref<[[BYTES:.*]]xi8>)
@@ -43,7 +44,13 @@ func.func private @rows(%x: tensor<8192x96xf32> {coll.access = "read"},
 // CHECK-NOT:     gpu.shuffle
 // CHECK:         memref.store {{.*}} memref<[[PARTS]]x768xf32>
 // CHECK-LABEL: gpu.func @columns_1(
-// CHECK:         gpu.shuffle
+// CHECK-SAME:    memref<16x8xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME:    known_block_size = array<i32: 512, 1, 1>
+// CHECK:         %[[OUTPUT:.*]] = arith.remui %{{.*}}, %c8_i32
+// CHECK:         gpu.shuffle xor %{{.*}}, %c16_i32
+// CHECK:         gpu.shuffle xor %{{.*}}, %c8_i32
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         gpu.barrier
 func.func private @columns(%x: tensor<8192x768xf32> {coll.access = "read"},
                            %y: tensor<768xf32> {coll.access = "write"}) -> tensor<768xf32> {
   %zero = arith.constant 0.0 : f32
