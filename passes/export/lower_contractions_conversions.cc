@@ -20,9 +20,9 @@ bool isConversion(linalg::GenericOp op) {
 /// A transposing copy that keeps the rank, as its maps say.
 linalg::GenericOp getTransposition(Operation *op) {
   auto copy = dyn_cast_or_null<linalg::GenericOp>(op);
-  bool isOne = copy && getTransposedInput(copy) &&
-               llvm::all_of(copy.getIndexingMapsArray(),
-                            [](AffineMap map) { return map.isPermutation(); });
+  bool isOne =
+      copy && getTransposedInput(copy) &&
+      llvm::all_of(copy.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); });
   return isOne ? copy : linalg::GenericOp();
 }
 
@@ -39,10 +39,10 @@ Value recreate(RewriterBase &rewriter, linalg::GenericOp like, Value input, Arra
              [&](OpBuilder &b, Location loc, ValueRange args) {
                Value value = args[0];
                if (value.getType() != elementType)
-                 value = value.getType().getIntOrFloatBitWidth() <
-                                 elementType.getIntOrFloatBitWidth()
-                             ? arith::ExtFOp::create(b, loc, elementType, value).getResult()
-                             : arith::TruncFOp::create(b, loc, elementType, value).getResult();
+                 value =
+                     value.getType().getIntOrFloatBitWidth() < elementType.getIntOrFloatBitWidth()
+                         ? arith::ExtFOp::create(b, loc, elementType, value).getResult()
+                         : arith::TruncFOp::create(b, loc, elementType, value).getResult();
                linalg::YieldOp::create(b, loc, value);
              })
       .getResult(0);

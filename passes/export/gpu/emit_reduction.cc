@@ -40,7 +40,7 @@ struct Shape {
   bool isFastReduced = false;
   int64_t outputs = 1; // work items, `width` outputs each where the fast loop is not reduced
   int64_t lanes = 1, parts = 1;
-  int64_t columns = 1; // outputs whose threads take turns
+  int64_t columns = 1;                        // outputs whose threads take turns
   int64_t iterations = 1, partIterations = 1; // in units of `width` where the fast loop is reduced
   int64_t blockSize = kBlockSize;
   int64_t unroll = 1; // iterations of a thread whose inputs are read at once
@@ -102,7 +102,8 @@ int64_t chooseUnroll(const Shape &shape) {
 /// Every part of an output is far from the next one, but near to those of the next outputs.
 void shareColumns(Shape &shape) {
   shape.columns = kColumns;
-  int64_t wanted = std::clamp(shape.iterations / (2 * kMaxUnroll), kWarp / kColumns, kMaxColumnLanes);
+  int64_t wanted =
+      std::clamp(shape.iterations / (2 * kMaxUnroll), kWarp / kColumns, kMaxColumnLanes);
   shape.lanes = llvm::PowerOf2Ceil(wanted + 1) / 2;
 }
 
@@ -125,7 +126,7 @@ Shape chooseShape(const Nest &nest, bool joinsParts) {
   if (!nest.isOrdered)
     shape.unroll = chooseUnroll(shape);
   // Lanes of several warps are a block: they meet in its shared memory.
-  shape.blockSize = shape.columns > 1       ? shape.lanes * shape.columns
+  shape.blockSize = shape.columns > 1     ? shape.lanes * shape.columns
                     : shape.lanes > kWarp ? shape.lanes
                                           : kBlockSize;
   if (shape.threads() < shape.blockSize)

@@ -7,8 +7,8 @@
 
 namespace mlir::coll {
 
-/// Whether this is a tanh in f32 whose result is rounded to bf16. It stays as it is until lowerMath(),
-/// as GPUs have an instruction that is exact enough for it.
+/// Whether this is a tanh in f32 whose result is rounded to bf16. It stays as it is until
+/// lowerMath(), as GPUs have an instruction that is exact enough for it.
 bool isRoundedTanh(Operation *op);
 
 /// Replaces operations of the math dialect that LLVM has no code for: calls of libdevice, if it is

@@ -207,9 +207,9 @@ LogicalResult expandArithmetic(func::FuncOp kernel) {
     if (op != kernel && !isRoundedTanh(op))
       ops.push_back(op);
   });
-  return applyOpPatternsGreedily(ops, std::move(patterns),
-                                 GreedyRewriteConfig().setStrictness(
-                                     GreedyRewriteStrictness::ExistingAndNewOps));
+  return applyOpPatternsGreedily(
+      ops, std::move(patterns),
+      GreedyRewriteConfig().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
 } // namespace
