@@ -73,6 +73,11 @@ abi::NcclResult startEvent(void *context, void **handle, Descriptor *descriptor)
   if (!descriptor)
     return abi::kNcclSuccess;
   Plugin &plugin = Plugin::instance();
+  if constexpr (version >= 4)
+    if (descriptor->type == abi::kKernelCh &&
+        (*handle = plugin.beginKernel(context, descriptor->parent, descriptor->kernelCh.channelId,
+                                      descriptor->kernelCh.pTimer)))
+      return abi::kNcclSuccess;
   Record record;
   record.type = typeOf<version>(descriptor->type, record.flags);
   Plugin::Place place;
@@ -85,18 +90,26 @@ abi::NcclResult startEvent(void *context, void **handle, Descriptor *descriptor)
 }
 
 abi::NcclResult stopEvent(void *handle) {
+  Plugin &plugin = Plugin::instance();
+  // A channel's stop stamp has told of its stop, too.
+  if (plugin.hasEndedKernel(handle) || plugin.endKernel(handle, 0))
+    return abi::kNcclSuccess;
   Record record;
   record.kind = RecordKind::Stop;
-  Plugin::instance().push(handle, record);
+  plugin.push(handle, record);
   return abi::kNcclSuccess;
 }
 
 template <int version, typename StateArgs>
 abi::NcclResult recordEventState(void *handle, abi::EventState state, StateArgs *args) {
+  Plugin &plugin = Plugin::instance();
+  if constexpr (version >= 4)
+    if (state == abi::kKernelChStop && args && plugin.endKernel(handle, args->kernelCh.pTimer))
+      return abi::kNcclSuccess;
   Record record;
   record.kind = RecordKind::State;
   readState<version>(state, args, record);
-  Plugin::instance().push(handle, record);
+  plugin.push(handle, record);
   return abi::kNcclSuccess;
 }
 

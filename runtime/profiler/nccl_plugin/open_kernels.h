@@ -22,33 +22,36 @@ public:
   static constexpr size_t kPlaces = 1024;
 
   // By the thread. False where the place of the handle is taken: the start has to be told.
-  bool begin(const Record &start) {
-    Place &place = places_[start.id % kPlaces];
+  bool begin(uint64_t id, uint64_t parent, uint8_t channel, uint64_t stamp) {
+    Place &place = places_[id % kPlaces];
     if (place.id.load(std::memory_order_relaxed) != 0)
       return false;
-    place.parent.store(start.parent, std::memory_order_relaxed);
-    place.stamp.store(start.stamp, std::memory_order_relaxed);
-    place.channel.store(start.channel, std::memory_order_relaxed);
-    place.id.store(start.id, std::memory_order_release);
+    place.parent.store(parent, std::memory_order_relaxed);
+    place.stamp.store(stamp, std::memory_order_relaxed);
+    place.channel.store(channel, std::memory_order_relaxed);
+    place.id.store(id, std::memory_order_release);
     return true;
   }
   // Whether `id` has begun here and goes on.
   bool has(uint64_t id) const {
     return places_[id % kPlaces].id.load(std::memory_order_acquire) == id;
   }
-  // Makes of `record`, a state or a stop with its stamp, the record of the whole.
-  void end(uint64_t id, Record &record) {
-    Place &place = places_[id % kPlaces];
-    record.count = record.stamp;
-    fill(place, record);
-    record.kind = RecordKind::Kernel;
+  // Ends `kernel.id`, which has begun here, and fills in what its start has told.
+  void end(EndedKernel &kernel) {
+    Place &place = places_[kernel.id % kPlaces];
+    kernel.parent = place.parent.load(std::memory_order_acquire);
+    kernel.startStamp = place.stamp.load(std::memory_order_acquire);
+    kernel.channel = place.channel.load(std::memory_order_acquire);
     place.id.store(0, std::memory_order_release);
   }
   // By the worker: the start of what is at the place; false where there is none.
   bool read(size_t number, Record &start) const {
     const Place &place = places_[number];
     start.id = place.id.load(std::memory_order_acquire);
-    fill(place, start);
+    start.parent = place.parent.load(std::memory_order_acquire);
+    start.stamp = place.stamp.load(std::memory_order_acquire);
+    start.channel = place.channel.load(std::memory_order_acquire);
+    start.type = bitNumber(abi::kKernelCh);
     return start.id != 0 && place.id.load(std::memory_order_acquire) == start.id;
   }
 
@@ -57,12 +60,6 @@ private:
     std::atomic<uint64_t> id{0}, parent{0}, stamp{0};
     std::atomic<uint8_t> channel{0};
   };
-  static void fill(const Place &place, Record &record) {
-    record.parent = place.parent.load(std::memory_order_acquire);
-    record.stamp = place.stamp.load(std::memory_order_acquire);
-    record.channel = place.channel.load(std::memory_order_acquire);
-    record.type = bitNumber(abi::kKernelCh);
-  }
   std::array<Place, kPlaces> places_;
 };
 

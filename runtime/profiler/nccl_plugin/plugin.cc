@@ -96,8 +96,10 @@ bool Plugin::begin(const void *context, Place &place, Record &record) {
   if (!isOn_.load(std::memory_order_acquire))
     return false;
   place.ring = rings_->mine();
-  if (!place.ring)
+  if (!place.ring) {
+    rings_->lose();
     return false;
+  }
   if (handles_.isOurs(number(context))) {
     place.communicator = Handles::communicator(number(context));
     return communicators_.isLive(place.communicator);
@@ -118,12 +120,8 @@ void *Plugin::push(const Place &place, uint64_t parent, Record &record) {
   record.kind = RecordKind::Start;
   record.id =
       handles_.make(communicator, static_cast<uint64_t>(place.ring->number), ++place.ring->counter);
-  const bool isKept = record.type == bitNumber(abi::kKernelCh) && record.stamp != 0 &&
-                      record.flags == 0 && place.ring->kernels->begin(record);
-  if (!isKept) {
-    record.ns = clock_.now();
-    place.ring->ring->push(record);
-  }
+  record.ns = clock_.now();
+  place.ring->ring->push(record);
   return pointer(record.id);
 }
 
@@ -132,22 +130,56 @@ void Plugin::push(const void *handle, Record &record) {
     return;
   Rings::Entry *mine = rings_->mine();
   if (!mine)
-    return;
+    return rings_->lose();
   record.id = number(handle);
-  // Its stop's stamp has told of the stop, too.
-  if (record.kind == RecordKind::Stop && mine->endedKernel == record.id)
-    return;
   const uint16_t communicator = Handles::communicator(record.id);
   if (communicator && !communicators_.isLive(communicator))
     return;
-  const bool mayEnd = record.kind == RecordKind::Stop || record.state == abi::kKernelChStop;
-  Rings::Entry *starter = mayEnd ? rings_->ofNumber(Handles::ring(record.id)) : nullptr;
-  if (starter && starter->kernels->has(record.id)) {
-    starter->kernels->end(record.id, record);
-    mine->endedKernel = record.id;
-  }
   record.ns = clock_.now();
   mine->ring->push(record);
+}
+
+void *Plugin::beginKernel(const void *context, const void *parent, uint8_t channel,
+                          uint64_t stamp) {
+  if (!isOn_.load(std::memory_order_acquire) || stamp == 0 || !handles_.isOurs(number(context)))
+    return nullptr;
+  const uint16_t communicator = Handles::communicator(number(context));
+  Rings::Entry *mine = rings_->mine();
+  if (!mine || !communicators_.isLive(communicator))
+    return nullptr;
+  const uint64_t id =
+      handles_.make(communicator, static_cast<uint64_t>(mine->number), mine->counter + 1);
+  const uint64_t above = handles_.isOurs(number(parent)) ? number(parent) : 0;
+  if (!mine->kernels->begin(id, above, channel, stamp))
+    return nullptr;
+  ++mine->counter;
+  return pointer(id);
+}
+
+bool Plugin::endKernel(const void *handle, uint64_t stamp) {
+  const uint64_t id = number(handle);
+  if (!isOn_.load(std::memory_order_acquire) || !handles_.isOurs(id) ||
+      !communicators_.isLive(Handles::communicator(id)))
+    return false;
+  Rings::Entry *starter = rings_->ofNumber(Handles::ring(id));
+  if (!starter || !starter->kernels->has(id))
+    return false;
+  Rings::Entry *mine = rings_->mine();
+  if (!mine)
+    return false;
+  EndedKernel kernel;
+  kernel.id = id;
+  kernel.stopStamp = stamp;
+  starter->kernels->end(kernel);
+  kernel.ns = clock_.now();
+  mine->ring->push(kernel);
+  mine->endedKernel = id;
+  return true;
+}
+
+bool Plugin::hasEndedKernel(const void *handle) {
+  const Rings::Entry *mine = isOn_.load(std::memory_order_acquire) ? rings_->mine() : nullptr;
+  return mine && mine->endedKernel == number(handle) && handle;
 }
 
 } // namespace coll::profiler::plugin

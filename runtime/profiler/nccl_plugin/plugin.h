@@ -29,6 +29,13 @@ public:
   void *push(const Place &place, uint64_t parent, Record &record);
   // Takes the record of a state or a stop.
   void push(const void *handle, Record &record);
+  // Keeps the start of a kernel channel, and returns its handle; null where it has to be pushed.
+  // NCCL tells of most channels, so that they have calls of their own, which do least.
+  void *beginKernel(const void *context, const void *parent, uint8_t channel, uint64_t stamp);
+  // Takes the stop of a kernel channel that beginKernel() keeps; false where it keeps none.
+  bool endKernel(const void *handle, uint64_t stamp);
+  // Whether it is the last channel that this thread has ended.
+  bool hasEndedKernel(const void *handle);
 
   Names &names() { return names_; }
   void setNcclVersion(int version) { ncclVersion_.store(version, std::memory_order_relaxed); }

@@ -55,7 +55,15 @@ struct Record {
   uint16_t func = 0, datatype = 0, algorithm = 0, protocol = 0, variant = 0;
 };
 inline constexpr size_t kShortBytes = 56;
-static_assert(offsetof(Record, seq) == kShortBytes && sizeof(Record) <= 2 * kShortBytes);
+static_assert(offsetof(Record, seq) == kShortBytes && sizeof(Record) <= 2 * kShortBytes &&
+              sizeof(Record) % 8 == 0);
+
+// What a record of kind Kernel holds.
+struct EndedKernel {
+  uint64_t ns = 0, id = 0, parent = 0;
+  uint8_t channel = 0;
+  uint64_t startStamp = 0, stopStamp = 0;
+};
 
 inline constexpr uint8_t bitNumber(uint64_t bit) {
   uint8_t number = 0;
@@ -63,6 +71,14 @@ inline constexpr uint8_t bitNumber(uint64_t bit) {
     ++number;
   return number;
 }
+
+// The word of a record of kind Kernel that holds kind, type and channel, which is bits 48 to 55.
+inline constexpr uint64_t kKernelKindWord =
+    static_cast<uint64_t>(RecordKind::Kernel) | uint64_t(bitNumber(abi::kKernelCh)) << 8;
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(Record, kind) == 24 &&
+              offsetof(Record, type) == 25 && offsetof(Record, channel) == 30 &&
+              offsetof(Record, stamp) == 32 && offsetof(Record, count) == 40 &&
+              offsetof(Record, place) == 52);
 
 // Whether the first words are all that there is.
 inline bool isShort(const Record &record) {

@@ -26,15 +26,27 @@ public:
   void push(Record &record) {
     record.place = ++pushed_;
     const uint64_t number = head_.load(std::memory_order_relaxed);
-    uint64_t words[2 * kWords];
-    std::memcpy(words, &record, kShortBytes);
-    write(number, words, kFirst);
+    const auto *bytes = reinterpret_cast<const char *>(&record);
+    write(number, bytes, kWords, kFirst);
     if (isShort(record))
       return head_.store(number + 1, std::memory_order_release);
-    std::memcpy(words, reinterpret_cast<const char *>(&record) + kShortBytes,
-                sizeof(record) - kShortBytes);
-    write(number + 1, words, kSecond);
+    write(number + 1, bytes + kShortBytes, (sizeof(record) - kShortBytes) / 8, kSecond);
     head_.store(number + 2, std::memory_order_release);
+  }
+
+  // By the producer: a kernel channel that has ended, word by word. A record that is made in memory
+  // is read back before its fields have left the processor's store buffer, which makes it wait.
+  void push(const EndedKernel &kernel) {
+    const uint64_t number = head_.load(std::memory_order_relaxed);
+    const uint64_t words[kWords] = {kernel.ns,
+                                    kernel.id,
+                                    kernel.parent,
+                                    kKernelKindWord | uint64_t(kernel.channel) << 48,
+                                    kernel.startStamp,
+                                    kernel.stopStamp,
+                                    uint64_t(++pushed_) << 32};
+    write(number, reinterpret_cast<const char *>(words), kWords, kFirst);
+    head_.store(number + 1, std::memory_order_release);
   }
 
   // By the consumer: the oldest record that is left. `dropped` grows by the records lost before it.
@@ -63,12 +75,16 @@ private:
   };
   static_assert(sizeof(Slot) == 64);
 
-  void write(uint64_t number, const uint64_t *words, Half half) {
+  // Word by word: most of them were stored as words, too.
+  void write(uint64_t number, const char *bytes, size_t words, Half half) {
     Slot &slot = slots_[number & mask_];
     // The words are stored with release, so that a reader that sees one of them sees this, too.
     slot.turn.store(4 * number + 1, std::memory_order_relaxed);
-    for (size_t i = 0; i < kWords; ++i)
-      slot.words[i].store(words[i], std::memory_order_release);
+    for (size_t i = 0; i < words; ++i) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes + 8 * i, sizeof(word));
+      slot.words[i].store(word, std::memory_order_release);
+    }
     slot.turn.store(4 * number + half, std::memory_order_release);
   }
   // False where the producer has begun to overwrite it, and where the slot is another half.

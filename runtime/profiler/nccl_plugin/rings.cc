@@ -24,14 +24,14 @@ std::mutex claimMutex; // once per thread, never per event
 
 } // namespace
 
-Rings::Entry *Rings::mine() {
+__thread Rings::Entry *Rings::mine_ = nullptr;
+
+Rings::Entry *Rings::claimOnce() {
   Mine &mine = mineOfThread;
   if (!mine.isAsked) {
     mine.isAsked = true;
-    mine.entry = claim();
+    mine_ = mine.entry = claim();
   }
-  if (!mine.entry)
-    lost_.fetch_add(1, std::memory_order_relaxed);
   return mine.entry;
 }
 

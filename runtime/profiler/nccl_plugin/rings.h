@@ -27,7 +27,7 @@ public:
   explicit Rings(size_t slots) : slots_(slots) {}
 
   // The calling thread's; null where there is none left. Called with one object per process.
-  Entry *mine();
+  Entry *mine() { return __builtin_expect(mine_ != nullptr, 1) ? mine_ : claimOnce(); }
   // By the consumer: the entries that are in use or were.
   size_t size() const { return size_.load(std::memory_order_acquire); }
   Entry &operator[](size_t number) { return entries_[number]; }
@@ -35,10 +35,17 @@ public:
   Entry *ofNumber(uint64_t number) {
     return number == 0 || number > size() ? nullptr : &entries_[number - 1];
   }
+  // By a thread without one.
+  void lose() { lost_.fetch_add(1, std::memory_order_relaxed); }
   // Events that no ring took, since the last call.
   uint64_t takeLost() { return lost_.exchange(0, std::memory_order_relaxed); }
 
 private:
+  // A library that is loaded late would call a function to find it, which takes longer than all the
+  // rest of a callback.
+  static __thread Entry *mine_ __attribute__((tls_model("initial-exec")));
+
+  Entry *claimOnce();
   Entry *claim();
 
   const size_t slots_;
