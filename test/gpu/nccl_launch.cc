@@ -2,8 +2,8 @@
 // profiler plugin for NCCL (NCCL_PROFILER_PLUGIN) is tried with. Nothing of NCCL or CUDA is needed
 // to build it.
 //
-//   nccl-launch --processes=2 --threads=1 [--one-host] [--bytes=N,N] [--calls=N] [--replays=N]
-//   [--loop] [--turns=N --switch=LIBRARY:PLUGIN:PLUGIN…]
+//   nccl-launch --processes=2|--mpi --threads=1 [--one-host] [--bytes=N,N] [--calls=N]
+//   [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN:PLUGIN…]
 //
 // Rank r has GPU r modulo their number. Each process is a host of its own (NCCL_HOSTID), so that
 // processes may share a GPU, unless --one-host. For each size, 5 calls to warm up, then the timed
@@ -11,16 +11,18 @@
 // once and replayed so often. --loop: microseconds a call of all calls together, instead. --turns:
 // so many loops with each of no plugin, one that records nothing, and the PLUGINs, in turns and on
 // one communicator; LIBRARY is libnccl-profiler-switch.so, which NCCL_PROFILER_PLUGIN has to name,
-// too.
+// too. --mpi: the processes are those that Open MPI's mpirun has started, and MPI takes the
+// communicator's id to all of them.
 //
-// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
-// with 1 and NCCL's error where a rank fails; the other ranks, which may wait for it, end then,
-// too.
+// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set; "0"
+// is what two events measure around nothing. Ends with 1 and NCCL's error where a rank fails; the
+// other ranks, which may wait for it, end then, too.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/dl/library.h"
 #include "runtime/dl/nccl.h"
+#include "test/gpu/open_mpi.h"
 
 #include <atomic>
 #include <chrono>
@@ -37,6 +39,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace coll::rt;
@@ -45,7 +48,7 @@ namespace {
 
 struct Options {
   int processes = 2, threads = 1;
-  bool isOneHost = false, isLoop = false;
+  bool isOneHost = false, isLoop = false, isMpi = false;
   std::vector<int64_t> sizes{1 << 20};
   int calls = 100, replays = 0, turns = 0;
   std::vector<std::string> plugins; // the library that switches, and what it switches between
@@ -84,6 +87,8 @@ public:
       status = options_.turns > 0 ? takeTurns(options_.sizes[i])
                : options_.isLoop  ? loop(options_.sizes[i], "")
                                   : measure(options_.sizes[i]);
+    if (status.ok() && !options_.isLoop && options_.turns == 0)
+      status = measure(0);
     if (status.ok() && options_.replays > 0)
       status = replay();
     const Status closed = check(nccl_->commDestroy(comm_), "ncclCommDestroy");
@@ -107,7 +112,7 @@ private:
       return gpu.status();
     gpu_ = gpu.take();
     dl::CudaScope scope(*cuda_, gpu_->context());
-    if (number_ == 0) {
+    if (number_ == 0 && meeting_.hasId == 0) {
       const Status made = check(nccl_->getUniqueId(&meeting_.id), "ncclGetUniqueId");
       meeting_.hasId = made.ok() ? 1 : -1;
       COLL_RETURN_IF_ERROR(made);
@@ -152,14 +157,17 @@ private:
     return {};
   }
 
+  // 0 bytes: what two events measure around nothing.
   Status measure(int64_t bytes) {
-    COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
+    if (bytes > 0)
+      COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
     std::vector<dl::CudaEvent> events(static_cast<size_t>(2 * options_.calls));
     for (dl::CudaEvent &event : events)
       COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventCreate(&event, 0), "cuEventCreate"));
     for (size_t i = 0; i < events.size(); i += 2) {
       COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i], stream_), "cuEventRecord"));
-      COLL_RETURN_IF_ERROR(call(bytes));
+      if (bytes > 0)
+        COLL_RETURN_IF_ERROR(call(bytes));
       COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i + 1], stream_), "cuEventRecord"));
     }
     COLL_RETURN_IF_ERROR(synchronize());
@@ -295,6 +303,23 @@ int waitFor(std::vector<pid_t> children) {
   return code;
 }
 
+// One process of mpirun's. Rank 0 makes the id before it begins, for MPI to take it to the others.
+int runUnderMpi(Options &options, Meeting &meeting) {
+  const Result<coll::OpenMpi> mpi = coll::OpenMpi::start();
+  if (!mpi)
+    return std::fprintf(stderr, "nccl-launch: %s\n", mpi.status().message().c_str()), 77;
+  options.processes = mpi->size();
+  std::pair<int, dl::NcclUniqueId> made{-1, {}};
+  if (const Result<const dl::Nccl *> nccl = dl::nccl(); mpi->rank() == 0 && nccl)
+    made.first = (*nccl)->getUniqueId(&made.second) == 0 ? 1 : -1;
+  if (!mpi->broadcast(&made, sizeof made))
+    made.first = -1;
+  meeting.id = made.second;
+  meeting.hasId = made.first;
+  runProcess(options, meeting, mpi->rank());
+  return mpi->finish() ? 0 : 1;
+}
+
 bool parse(const char *argument, Options &options) {
   auto value = [&](const char *name) {
     const size_t length = std::strlen(name);
@@ -325,9 +350,12 @@ bool parse(const char *argument, Options &options) {
     }
     return !options.sizes.empty();
   }
-  options.isOneHost |= std::strcmp(argument, "--one-host") == 0;
-  options.isLoop |= std::strcmp(argument, "--loop") == 0;
-  return std::strcmp(argument, "--one-host") == 0 || std::strcmp(argument, "--loop") == 0;
+  for (const auto &[name, isSet] :
+       {std::pair("--one-host", &options.isOneHost), std::pair("--loop", &options.isLoop),
+        std::pair("--mpi", &options.isMpi)})
+    if (std::strcmp(argument, name) == 0)
+      return *isSet = true;
+  return false;
 }
 
 } // namespace
@@ -336,9 +364,10 @@ int main(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i)
     if (!parse(argv[i], options)) {
-      std::fprintf(stderr,
-                   "usage: nccl-launch [--processes=N] [--threads=N] [--one-host] [--bytes=N,…] "
-                   "[--calls=N] [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN…]\n");
+      std::fprintf(
+          stderr,
+          "usage: nccl-launch [--processes=N | --mpi] [--threads=N] [--one-host] [--bytes=N,…] "
+          "[--calls=N] [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN…]\n");
       return 2;
     }
   if (options.turns > 0 && options.plugins.empty())
@@ -348,6 +377,8 @@ int main(int argc, char **argv) {
   if (shared == MAP_FAILED)
     return 1;
   auto *meeting = new (shared) Meeting();
+  if (options.isMpi)
+    return runUnderMpi(options, *meeting);
   // CUDA begins in the children: it does not survive a fork.
   std::vector<pid_t> children;
   for (int process = 0; process < options.processes; ++process) {

@@ -35,6 +35,15 @@ program() {
 # 100 calls of 1 MiB and of 64 MiB; then graphs of four calls, captured once and replayed.
 launch() { traced launch "$build/bin/nccl-launch" --processes=2 --bytes=1048576,67108864 --replays=10; }
 
+# The same over NVLink: ranks of one host, each with a GPU of its own; of a C++ program, and of PyTorch.
+nvlink() {
+  [ "$COLL_GPUS" -ge 2 ] || { echo "needs 2 GPUs, $COLL_GPUS here" && return 77; }
+  net="NCCL_HOSTID=host"
+  traced nvlink "$build/bin/nccl-launch" --processes=2 --one-host --bytes=1048576,67108864 --replays=10 || return 1
+  ! python3 -c "import torch" || traced nvlink_torch \
+    python3 -m torch.distributed.run --standalone --nproc-per-node=2 "$here/profiler_torch.py"
+}
+
 # The same through our network for NCCL.
 net() {
   NCCL_NET_PLUGIN=$build/lib/libnccl-net-coll.so \
@@ -76,15 +85,21 @@ jax() {
   traced jax "$here/profiler.sh" jax_ranks
 }
 
-# expect trace|error NAME arguments…: nccl-launch ends with traces that are right, or with an error of NCCL.
+# expect trace|error NAME [mpirun arguments… --] arguments…: nccl-launch, started by mpirun where it is named,
+# ends with traces that are right, or with an error of NCCL.
 expect() {
-  local outcome=$1 name=$2 folder=$out/matrix.$2
+  local outcome=$1 name=$2 folder=$out/matrix.$2 starter=()
   shift 2
+  if [ "$1" = mpirun ]; then
+    command -v mpirun >/dev/null || { echo "$name: SKIPPED: there is no mpirun" && return; }
+    while [ "$1" != -- ]; do starter+=("$1") && shift; done
+    shift
+  fi
   rm -rf "$folder"
   mkdir -p "$folder"
   # shellcheck disable=SC2086
   if env $net NCCL_PROFILER_PLUGIN="$plugin" COLL_PROFILER_FILE="$folder/%p.pftrace" COLL_PROFILER_SUMMARY= \
-    timeout 60 "$build/bin/nccl-launch" --calls=20 "$@" >"$folder/log" 2>&1; then
+    timeout 60 ${starter[@]+"${starter[@]}"} "$build/bin/nccl-launch" --calls=20 "$@" >"$folder/log" 2>&1; then
     [ "$outcome" = trace ] && "$build/bin/coll-trace" check "$folder"/*.pftrace >>"$folder/log" &&
       echo "$name: a trace" && return
   elif [ "$outcome" = error ] && grep -q '^nccl-launch: rank.*ncclCommInitRank' "$folder/log"; then
@@ -94,17 +109,22 @@ expect() {
   echo "$name: expected: $outcome" && return 1
 }
 
-# Processes and threads, ranks fewer than GPUs, as many, and more. More threads or processes of one host than
-# GPUs are an error of NCCL; processes of several hosts may share them.
+# Processes and threads, with MPI and without, ranks fewer than GPUs, as many, and more. More threads or processes
+# of one host than GPUs are an error of NCCL; processes of several hosts may share them.
 matrix() {
-  local gpus code=0
-  gpus=$(nvidia-smi -L | wc -l)
+  local gpus code=0 mpi=(mpirun --allow-run-as-root --oversubscribe)
+  gpus=$COLL_GPUS
   expect trace one_rank --processes=1 || code=1
   expect trace a_rank_for_each_gpu --processes=1 --threads="$gpus" || code=1
   expect trace two_hosts_share_gpus --processes=2 --threads="$gpus" || code=1
   expect trace three_hosts --processes=3 --threads=1 || code=1
   expect error more_threads_than_gpus --processes=1 --threads=$((gpus + 1)) || code=1
   expect error more_processes_of_one_host_than_gpus --one-host --processes=$((gpus + 1)) || code=1
+  expect trace one_process_of_mpi "${mpi[@]}" -n 1 -- --mpi || code=1
+  expect trace a_process_of_mpi_for_each_gpu "${mpi[@]}" -n "$gpus" -- --mpi --one-host || code=1
+  expect trace threads_of_processes_of_mpi "${mpi[@]}" -n 2 -- --mpi --threads="$gpus" || code=1
+  expect trace more_hosts_of_mpi_than_gpus "${mpi[@]}" -n $((gpus + 1)) -- --mpi || code=1
+  expect error more_processes_of_mpi_than_gpus "${mpi[@]}" -n $((gpus + 1)) -- --mpi --one-host || code=1
   return $code
 }
 
@@ -116,7 +136,7 @@ cost() {
   [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins+=:$NCCL_PROFILER_EXAMPLE && names+=("NCCL's example"); }
   local how=(env) links=NVLink options=(--one-host --calls=1500 --turns="${PROFILER_TURNS:-60}")
   # shellcheck disable=SC2206
-  [ "$(nvidia-smi -L | wc -l)" -ge 2 ] ||
+  [ "$COLL_GPUS" -ge 2 ] ||
     { how=(env $net) && links=sockets && options=(--calls=50 --turns="${PROFILER_TURNS:-20}"); }
   rm -rf "$out/cost"
   "${how[@]}" NCCL_PROFILER_PLUGIN="$switch" COLL_PROFILER_FILE=/dev/null NCCL_PROFILE_EVENT_MASK=4095 \
@@ -130,6 +150,7 @@ tests() {
   COLL_TEST_PLUGIN=$plugin run_gtest plays_nccl 120 "$build/bin/nccl-profiler-tests"
   on 2 check stock_nccl 120 "$here/profiler.sh" program
   on 2 check nccl_launch 120 "$here/profiler.sh" launch
+  on 2 check nvlink 240 "$here/profiler.sh" nvlink
   on 2 check net_plugin 120 "$here/profiler.sh" net
   on 2 check two_plugins 120 "$here/profiler.sh" mux
   on 1 check own_backends 120 "$here/profiler.sh" own
@@ -140,6 +161,6 @@ tests() {
 measurements() { check cost 300 "$here/profiler.sh" cost; }
 
 case $1 in
-  program | launch | net | mux | own | torch | jax | jax_ranks | matrix | cost) "$1" ;;
+  program | launch | nvlink | net | mux | own | torch | jax | jax_ranks | matrix | cost) "$1" ;;
   *) section "$@" ;;
 esac

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """All-reduces of PyTorch, timed by CUDA events; two ranks may share a GPU.
 
-Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds of 100 calls.
+Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds of 100 calls; 0: of
+none, what two events measure around nothing.
 --loop=FILE times a loop of calls of 1 MiB instead; rank 0 writes microseconds a call.
 """
 
@@ -11,7 +12,7 @@ import os
 import time
 
 RANK = os.environ["RANK"]
-os.environ["NCCL_HOSTID"] = f"rank{RANK}"  # each rank is a node, so they may share a GPU
+os.environ.setdefault("NCCL_HOSTID", f"rank{RANK}")  # each rank is a node, so they may share a GPU
 
 import torch
 import torch.distributed as dist
@@ -21,13 +22,14 @@ SIZES = (1 << 20, 64 << 20)
 
 def timed(size, calls=100):
     data = torch.ones(size // 4, device="cuda")
-    for _ in range(5):
+    for _ in range(5 if size else 0):
         dist.all_reduce(data)
     pairs = []
     for _ in range(calls):  # without a pause, so that no event waits for the host
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        dist.all_reduce(data)
+        if size:
+            dist.all_reduce(data)
         end.record()
         pairs.append((begin, end))
     torch.cuda.synchronize()
@@ -58,7 +60,7 @@ def main():
             with open(options.loop, "w", encoding="utf-8") as file:
                 json.dump(result, file)
     else:
-        result = {size: timed(size) for size in SIZES}
+        result = {size: timed(size) for size in (0, *SIZES)}
         with open(f"{os.environ['PROFILER_TIMES']}/{os.getpid()}.json", "w", encoding="utf-8") as file:
             json.dump(result, file)
     dist.destroy_process_group()
