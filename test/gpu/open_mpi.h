@@ -4,9 +4,7 @@
 #ifndef COLL_TEST_GPU_OPEN_MPI_H
 #define COLL_TEST_GPU_OPEN_MPI_H
 
-#include "runtime/base/status.h"
-
-#include <dlfcn.h>
+#include "runtime/dl/library.h"
 
 namespace coll {
 
@@ -15,22 +13,19 @@ class OpenMpi {
 public:
   // kCollUnsupported where there is no Open MPI.
   static rt::Result<OpenMpi> start() {
+    rt::Result<rt::dl::Library> library = rt::dl::Library::open("libmpi.so.40");
+    if (!library)
+      return library.status().annotate("there is no Open MPI here");
     OpenMpi mpi;
-    // Open MPI loads modules that look for its symbols, so they have to be seen by all.
-    for (const char *name : {"libmpi.so.40", "libmpi.so"})
-      if (!mpi.library_)
-        mpi.library_ = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-    if (!mpi.library_)
-      return rt::Status(kCollUnsupported, "there is no Open MPI (libmpi.so.40) here");
-    auto *init = mpi.find<int(int *, char ***)>("MPI_Init");
-    auto *rank = mpi.find<int(void *, int *)>("MPI_Comm_rank");
-    auto *size = mpi.find<int(void *, int *)>("MPI_Comm_size");
-    mpi.world_ = mpi.find<void>("ompi_mpi_comm_world");
-    mpi.byte_ = mpi.find<void>("ompi_mpi_byte");
-    mpi.broadcast_ = mpi.find<int(void *, int, void *, int, void *)>("MPI_Bcast");
-    mpi.finalize_ = mpi.find<int()>("MPI_Finalize");
+    auto *init = library->symbol<int(int *, char ***)>("MPI_Init");
+    auto *rank = library->symbol<int(void *, int *)>("MPI_Comm_rank");
+    auto *size = library->symbol<int(void *, int *)>("MPI_Comm_size");
+    mpi.world_ = library->symbol<void>("ompi_mpi_comm_world");
+    mpi.byte_ = library->symbol<void>("ompi_mpi_byte");
+    mpi.broadcast_ = library->symbol<int(void *, int, void *, int, void *)>("MPI_Bcast");
+    mpi.finalize_ = library->symbol<int()>("MPI_Finalize");
     if (!init || !rank || !size || !mpi.world_ || !mpi.byte_ || !mpi.broadcast_ || !mpi.finalize_)
-      return rt::Status(kCollUnsupported, "the MPI found here is no Open MPI");
+      return rt::Status(kCollUnsupported, "libmpi.so.40 is no Open MPI");
     if (init(nullptr, nullptr) != 0 || rank(mpi.world_, &mpi.rank_) != 0 ||
         size(mpi.world_, &mpi.size_) != 0)
       return rt::Status(kCollPeer, "MPI_Init failed");
@@ -46,12 +41,7 @@ public:
   bool finish() const { return finalize_() == 0; }
 
 private:
-  template <typename T>
-  T *find(const char *name) const {
-    return reinterpret_cast<T *>(dlsym(library_, name));
-  }
-
-  void *library_ = nullptr, *world_ = nullptr, *byte_ = nullptr;
+  void *world_ = nullptr, *byte_ = nullptr;
   int (*broadcast_)(void *, int, void *, int, void *) = nullptr;
   int (*finalize_)() = nullptr;
   int rank_ = 0, size_ = 1;

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """All-reduces of PyTorch, timed by CUDA events; two ranks may share a GPU.
 
-Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds of 100 calls; 0: of
-none, what two events measure around nothing.
+Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds of 100 calls.
 --loop=FILE times a loop of calls of 1 MiB instead; rank 0 writes microseconds a call.
 """
 
@@ -17,21 +16,23 @@ os.environ.setdefault("NCCL_HOSTID", f"rank{RANK}")  # each rank is a node, so t
 import torch
 import torch.distributed as dist
 
-SIZES = (1 << 20, 64 << 20)
+SIZES = (4, 1 << 20, 64 << 20)
+CALLS_AT_ONCE = 32  # NCCL has room for the stamps of 64 calls that its host has not seen
 
 
 def timed(size, calls=100):
     data = torch.ones(size // 4, device="cuda")
-    for _ in range(5 if size else 0):
+    for _ in range(5):
         dist.all_reduce(data)
     pairs = []
-    for _ in range(calls):  # without a pause, so that no event waits for the host
+    for _ in range(calls):  # hardly with a pause, so that no event waits for the host
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        if size:
-            dist.all_reduce(data)
+        dist.all_reduce(data)
         end.record()
         pairs.append((begin, end))
+        if len(pairs) % CALLS_AT_ONCE == 0:
+            torch.cuda.synchronize()
     torch.cuda.synchronize()
     return [begin.elapsed_time(end) for begin, end in pairs]
 
@@ -60,7 +61,7 @@ def main():
             with open(options.loop, "w", encoding="utf-8") as file:
                 json.dump(result, file)
     else:
-        result = {size: timed(size) for size in (0, *SIZES)}
+        result = {size: timed(size) for size in SIZES}
         with open(f"{os.environ['PROFILER_TIMES']}/{os.getpid()}.json", "w", encoding="utf-8") as file:
             json.dump(result, file)
     dist.destroy_process_group()

@@ -67,6 +67,7 @@ public:
 
 private:
   static constexpr size_t kWords = kShortBytes / 8;
+  static constexpr uint64_t kFetchedAhead = 8;
   enum Half : uint64_t { kFirst = 2, kSecond = 3 };
   struct alignas(64) Slot {
     // 4 * number + Half; 4 * number + 1 while the slot changes.
@@ -86,6 +87,13 @@ private:
       slot.words[i].store(word, std::memory_order_release);
     }
     slot.turn.store(4 * number + half, std::memory_order_release);
+    fetchForWriting(slots_[(number + kFetchedAhead) & mask_]);
+  }
+  // The consumer has read the slot last, so its line is at another core: it is asked back in time.
+  static void fetchForWriting([[maybe_unused]] const Slot &slot) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(slot));
+#endif
   }
   // False where the producer has begun to overwrite it, and where the slot is another half.
   bool read(uint64_t number, uint64_t *words, Half half) const {
