@@ -1,14 +1,16 @@
 // data-fuzz: bytes of files and of command lines, changed at random, under AddressSanitizer and
 // UBSan.
 //
-//   data-fuzz [SEED [COUNT [MINUTES [FOLDER]]]]
+//   data-fuzz [SEED [COUNT [MINUTES [FOLDER [KIND [FILE…]]]]]]
 //
-// COUNT cases (default 1000; 0: as many as MINUTES allow) of each kind. Findings are written
-// to FOLDER. The status is 1 where there are any.
+// COUNT cases (default 1000; 0: as many as MINUTES allow) of each kind, or of KIND. Findings are
+// written to FOLDER, unless it is "". FILEs are more examples of traces, flight records and
+// Chakra's files (traces.h). The status is 1 where anything was found.
 
 #include "test/fuzz/campaign.h"
 #include "test/fuzz/data/bytes.h"
 #include "test/fuzz/data/inputs.h"
+#include "test/fuzz/data/traces.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -50,7 +52,7 @@ bool readArguments(llvm::ArrayRef<const char *> arguments, CampaignOptions &opti
   llvm::StringRef texts[4];
   std::copy_n(arguments.begin(), std::min<size_t>(count, 4), texts);
   uint64_t cases = uint64_t(options.count);
-  if (count > 4 || (count > 0 && texts[0].getAsInteger(10, options.seed)) ||
+  if ((count > 0 && texts[0].getAsInteger(10, options.seed)) ||
       (count > 1 && texts[1].getAsInteger(10, cases)) ||
       (count > 2 && texts[2].getAsDouble(options.minutes)))
     return false;
@@ -64,13 +66,23 @@ bool readArguments(llvm::ArrayRef<const char *> arguments, CampaignOptions &opti
 int main(int argc, char **argv) {
   CampaignOptions options;
   if (!readArguments({argv + 1, argv + argc}, options)) {
-    llvm::errs() << "usage: data-fuzz [SEED [COUNT [MINUTES [FOLDER]]]]\n"
+    llvm::errs() << "usage: data-fuzz [SEED [COUNT [MINUTES [FOLDER [KIND [FILE...]]]]]]\n"
                     "COUNT may be 0 where MINUTES are given.\n";
     return 2;
   }
   options.guard.casesPerChild = 2000;
   options.guard.maxBytes = 0; // AddressSanitizer reserves terabytes
   std::vector<InputKind> kinds = makeInputKinds();
+  for (InputKind &kind : makeTraceKinds({argv + std::min(argc, 6), argv + argc}))
+    kinds.push_back(std::move(kind));
+  if (argc > 5) {
+    const auto isOther = [&](const InputKind &kind) { return kind.name != argv[5]; };
+    kinds.erase(std::remove_if(kinds.begin(), kinds.end(), isOther), kinds.end());
+  }
+  if (kinds.empty()) {
+    llvm::errs() << "data-fuzz: no kind of input is called '" << argv[5] << "'\n";
+    return 2;
+  }
   options.minutes /= double(kinds.size());
   int found = 0;
   for (const InputKind &kind : kinds)
