@@ -196,32 +196,25 @@ TEST(TickClockTest, TicksBetweenNotesAreTimesInTheirOrder) {
 }
 
 // A channel that has begun is kept until it ends; what finds its place taken is told at once.
-TEST(OpenKernelsTest, EndMakesOneRecordOfTheWhole) {
+TEST(OpenKernelsTest, EndTellsWhatTheStartHasTold) {
   OpenKernels kernels;
-  Record start;
-  start.id = 5;
-  start.parent = 77;
-  start.stamp = 1000;
-  start.channel = 3;
-  ASSERT_TRUE(kernels.begin(start));
-  Record other = start;
-  other.id = 5 + OpenKernels::kPlaces;
-  EXPECT_FALSE(kernels.begin(other)) << "its place is taken";
-  EXPECT_FALSE(kernels.has(other.id));
+  const uint64_t other = 5 + OpenKernels::kPlaces;
+  ASSERT_TRUE(kernels.begin(5, /*parent=*/77, /*channel=*/3, /*stamp=*/1000));
+  EXPECT_FALSE(kernels.begin(other, 77, 3, 1000)) << "its place is taken";
+  EXPECT_FALSE(kernels.has(other));
   Record seen;
   ASSERT_TRUE(kernels.read(5, seen));
   EXPECT_EQ(seen.id, 5u);
-  Record stop;
-  stop.id = 5;
-  stop.stamp = 1400;
-  kernels.end(5, stop);
-  EXPECT_EQ(stop.kind, RecordKind::Kernel);
-  EXPECT_EQ(stop.parent, 77u);
-  EXPECT_EQ(stop.stamp, 1000u);
-  EXPECT_EQ(stop.count, 1400u);
-  EXPECT_EQ(stop.channel, 3);
+  EndedKernel ended;
+  ended.id = 5;
+  ended.stopStamp = 1400;
+  kernels.end(ended);
+  EXPECT_EQ(ended.parent, 77u);
+  EXPECT_EQ(ended.startStamp, 1000u);
+  EXPECT_EQ(ended.stopStamp, 1400u);
+  EXPECT_EQ(ended.channel, 3);
   EXPECT_FALSE(kernels.has(5));
-  EXPECT_TRUE(kernels.begin(other));
+  EXPECT_TRUE(kernels.begin(other, 77, 3, 1000));
 }
 
 TEST(SettingsTest, EventsAreNames) {
