@@ -37,6 +37,7 @@ constexpr int kMostConfirmed = 6;
 
 mlir::OwningOpRef<mlir::ModuleOp> copyInto(mlir::MLIRContext &context, mlir::ModuleOp module) {
   context.allowUnregisteredDialects(module.getContext()->allowsUnregisteredDialects());
+  context.printOpOnDiagnostic(false); // remarks are dropped; to print operations would take longest
   std::string text;
   llvm::raw_string_ostream stream(text);
   (void)mlir::writeBytecodeToFile(module, stream);
