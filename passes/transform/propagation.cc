@@ -12,11 +12,33 @@
 
 namespace mlir::coll {
 
-const ShardingRule &Propagation::ruleOf(Operation *op) {
-  auto [entry, isNew] = rules_.try_emplace(op);
+Propagation::Choice *Propagation::makeChoice(Operation *op, Assignment assignment) {
+  const ShardingRule &rule = ruleOf(op);
+  Choice choice;
+  choice.cost = getWorkCost(op, rule, assignment, mesh_);
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    const bool isTensor = isa<RankedTensorType>(operand.getType());
+    choice.operands.push_back(isTensor ? getOperandSharding(rule, assignment, mesh_, index)
+                                       : nullptr);
+    if (isTensor)
+      choice.cost += getHaloBytes(op, rule, assignment, mesh_, index);
+  }
+  for (auto [index, result] : llvm::enumerate(op->getResults()))
+    choice.results.push_back(isa<RankedTensorType>(result.getType())
+                                 ? getResultSharding(rule, assignment, mesh_, index)
+                                 : nullptr);
+  choice.assignment = std::move(assignment);
+  choices_.push_back(std::move(choice));
+  return &choices_.back();
+}
+
+double Propagation::reshardBytes(RankedTensorType type, ShardingAttr from, ShardingAttr to) {
+  if (from == to)
+    return 0;
+  auto [known, isNew] = reshardBytes_.try_emplace({type, from, to}, 0);
   if (isNew)
-    entry->second = getShardingRule(op);
-  return entry->second;
+    known->second = getReshardBytes(mesh_, type, from, to);
+  return known->second;
 }
 
 ShardingAttr Propagation::replicated(Value value) const {
@@ -214,8 +236,9 @@ void Propagation::runRound() {
 }
 
 bool Propagation::meetsConflict() const {
-  return llvm::any_of(decided_.assignments,
-                      [](const auto &entry) { return entry.second.decision.has_value(); });
+  return llvm::any_of(decided_.choices, [](const auto &entry) {
+    return entry.second->assignment.decision.has_value();
+  });
 }
 
 /// What the uses of each value asked for in this round, for the next one. Uses are visited before
@@ -248,26 +271,21 @@ double Propagation::getCost() {
       return;
     ShardingAttr have = effective(value);
     if (decided_.combined.contains(value))
-      cost += getReshardBytes(mesh_, type, decided_.shardings.lookup(value), have);
+      cost += reshardBytes(type, decided_.shardings.lookup(value), have);
     SmallVector<ShardingAttr> served;
     for (OpOperand &use : value.getUses()) {
       ShardingAttr want = wanted(use);
       if (!want || llvm::is_contained(served, want))
         continue;
       served.push_back(want);
-      cost += getReshardBytes(mesh_, type, have, have.isPartial() ? want : want.withoutPartial());
+      cost += reshardBytes(type, have, have.isPartial() ? want : want.withoutPartial());
     }
   };
   llvm::for_each(function_.getArguments(), visitValue);
   function_->walk([&](Operation *op) {
     llvm::for_each(op->getResults(), visitValue);
-    auto assignment = decided_.assignments.find(op);
-    if (assignment == decided_.assignments.end())
-      return;
-    cost += getWorkCost(op, ruleOf(op), assignment->second, mesh_);
-    for (OpOperand &operand : op->getOpOperands())
-      if (isa<RankedTensorType>(operand.get().getType()))
-        cost += getHaloBytes(op, ruleOf(op), assignment->second, mesh_, operand.getOperandNumber());
+    if (const Choice *choice = choiceOf(op))
+      cost += choice->cost;
   });
   return cost;
 }
@@ -288,13 +306,18 @@ void Propagation::record() {
   resolvePins();
   // Layers that repeat an operation repeat its decision, which is said once.
   llvm::StringSet<> said;
+  llvm::DenseMap<const Choice *, DictionaryAttr> attributes;
   function_->walk([&](Operation *op) {
-    auto assignment = decided_.assignments.find(op);
-    if (assignment != decided_.assignments.end() && assignment->second.decision) {
-      const Decision &decision = *assignment->second.decision;
-      if (said.insert(decision.describe()).second)
-        op->emitRemark() << decision.describe();
-      op->setAttr(kDecisionAttr, toAttribute(op->getContext(), decision));
+    const Choice *choice = choiceOf(op);
+    if (choice && choice->assignment.decision) {
+      const Decision &decision = *choice->assignment.decision;
+      DictionaryAttr &attribute = attributes[choice];
+      if (!attribute) {
+        attribute = toAttribute(op->getContext(), decision);
+        if (std::string text = decision.describe(); said.insert(text).second)
+          op->emitRemark() << text;
+      }
+      op->setAttr(kDecisionAttr, attribute);
     }
     SmallVector<ShardingAttr> shardings;
     for (Value result : op->getResults())

@@ -4,6 +4,7 @@
 #define COLL_PASSES_TRANSFORM_PROPAGATION_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/analysis/alike_ops.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "llvm/ADT/DenseSet.h"
@@ -36,7 +37,17 @@ private:
   static constexpr int kMaxRounds = 4;
   static constexpr size_t kMaxWishes = 3;
 
-  const ShardingRule &ruleOf(Operation *op);
+  /// A decision about one operation and what follows from it, shared by all that are decided alike.
+  struct Choice {
+    Assignment assignment;
+    SmallVector<int64_t> rejected;
+    SmallVector<ShardingAttr> operands, results; // null for what is not a tensor
+    double cost = 0;                             // of its work and its halos
+  };
+
+  const ShardingRule &ruleOf(Operation *op) { return alike_.kindOf(op).rule; }
+  const Choice *choiceOf(Operation *op) const { return decided_.choices.lookup(op); }
+  Choice *makeChoice(Operation *op, Assignment assignment);
   ShardingAttr replicated(Value value) const;
   ShardingAttr effective(Value value) const;
   SmallVector<ShardingAttr> effectiveOperands(Operation *op) const;
@@ -51,6 +62,7 @@ private:
   bool meetsConflict() const;
   void collectWishes();
   double getCost();
+  double reshardBytes(RankedTensorType type, ShardingAttr from, ShardingAttr to);
 
   // propagation_regain.cc
   bool stageReductions();
@@ -63,9 +75,13 @@ private:
   void visitBlock(Block &block);
   void visit(Operation *op);
   SmallVector<ShardingAttr, 2> knownWishes(Value result) const;
+  bool hasOpenPin(Operation *op) const;
   bool addOpenWishes(Operation *op, const Assignment &assignment,
                      MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes);
   void visitRule(Operation *op);
+  const Choice *choose(Operation *op);
+  const Choice *chooseAnew(Operation *op, ArrayRef<ShardingAttr> operands,
+                           MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes);
   void visitReshard(ReshardOp op);
   void visitOpaque(Operation *op);
   bool visitUserReduction(AllReduceOp op);
@@ -83,6 +99,7 @@ private:
   void forgetFunctionResults();
   void backward(Region &region);
   void refine(Operation *op);
+  const Choice *refined(Operation *op, const Choice &choice, ShardingAttr wish);
   ShardingAttr wanted(OpOperand &use);
   ShardingAttr wishBehind(OpOperand &use);
   ShardingAttr commonWish(Value value);
@@ -90,7 +107,7 @@ private:
   /// What one round decides.
   struct Decisions {
     llvm::DenseMap<Value, ShardingAttr> shardings;
-    llvm::DenseMap<Operation *, Assignment> assignments;
+    llvm::DenseMap<Operation *, const Choice *> choices;
     /// Partial values that some use needs combined.
     llvm::DenseSet<Value> combined;
   };
@@ -98,7 +115,13 @@ private:
   FunctionOpInterface function_;
   MeshOp mesh_;
   Decisions decided_;
-  llvm::DenseMap<Operation *, ShardingRule> rules_;
+  AlikeOps alike_;
+  std::deque<Choice> choices_;
+  ShardingAnswers<const Choice *> chosen_;
+  llvm::DenseMap<std::pair<const Choice *, ShardingAttr>, const Choice *> refined_;
+  llvm::DenseMap<std::tuple<Type, ShardingAttr, ShardingAttr>, double> reshardBytes_;
+  /// Tensors from outside that an operation's regions read.
+  llvm::DenseMap<Operation *, SmallVector<Value>> captured_;
   /// Results' shardings that the user wrote on operations, partial ones among them.
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Reshards that stand for what the user wrote on the operation before them.

@@ -56,10 +56,8 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
   if (auto reshard = dyn_cast<ReshardOp>(owner))
     return pins_.contains(reshard) ? decided_.shardings.lookup(reshard.getResult())
                                    : reshard.getSource();
-  auto assignment = decided_.assignments.find(owner);
-  if (assignment == decided_.assignments.end())
-    return replicated(use.get());
-  return getOperandSharding(ruleOf(owner), assignment->second, mesh_, number);
+  const Choice *choice = choiceOf(owner);
+  return choice ? choice->operands[number] : replicated(use.get());
 }
 
 /// What `use` asks for in the end, where its owner hands contributions on: what the owner's result
@@ -68,11 +66,11 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
 ///   %t = transpose %g; %p = subf %w [tp, -], %t      %t is asked for [tp, -], so %g for [-, tp]
 ShardingAttr Propagation::wishBehind(OpOperand &use) {
   Operation *owner = use.getOwner();
-  auto found = decided_.assignments.find(owner);
-  if (found == decided_.assignments.end() || owner->getNumResults() != 1)
+  const Choice *choice = choiceOf(owner);
+  if (!choice || owner->getNumResults() != 1)
     return nullptr;
   const ShardingRule &rule = ruleOf(owner);
-  const int64_t set = found->second.linearSet, number = use.getOperandNumber();
+  const int64_t set = choice->assignment.linearSet, number = use.getOperandNumber();
   if (set < 0 || !llvm::is_contained(rule.linearSets[set], number))
     return nullptr;
   auto wishes = wishes_.find(owner->getResult(0));
@@ -99,15 +97,27 @@ ShardingAttr Propagation::commonWish(Value value) {
 
 /// Splits an operation's loops further where all uses of its results agree.
 void Propagation::refine(Operation *op) {
-  auto found = decided_.assignments.find(op);
-  if (found == decided_.assignments.end() || fixed_.contains(op) || op->getNumResults() != 1)
+  auto found = decided_.choices.find(op);
+  if (found == decided_.choices.end() || fixed_.contains(op) || op->getNumResults() != 1)
     return;
   Value result = op->getResult(0);
   ShardingAttr wish = decided_.shardings.lookup(result) ? commonWish(result) : nullptr;
   if (!wish)
     return;
+  auto [known, isNew] = refined_.try_emplace({found->second, wish}, nullptr);
+  if (isNew)
+    known->second = refined(op, *found->second, wish);
+  if (!known->second)
+    return;
+  decided_.shardings[result] = known->second->results[0];
+  found->second = known->second;
+}
+
+/// The choice with its loops split further towards `wish`; null where that changes nothing.
+const Propagation::Choice *Propagation::refined(Operation *op, const Choice &choice,
+                                                ShardingAttr wish) {
   const ShardingRule &rule = ruleOf(op);
-  Assignment refined = found->second;
+  Assignment refined = choice.assignment;
   SmallVector<StringAttr> used(refined.linearAxes);
   for (DimShardingAttr split : refined.factors)
     if (split)
@@ -131,10 +141,7 @@ void Propagation::refine(Operation *op) {
     llvm::append_range(used, axes.drop_front(have.size()));
     grew = true;
   }
-  if (!grew)
-    return;
-  decided_.shardings[result] = getResultSharding(rule, refined, mesh_, 0);
-  found->second = std::move(refined);
+  return grew ? makeChoice(op, std::move(refined)) : nullptr;
 }
 
 void Propagation::backward(Region &region) {

@@ -58,6 +58,8 @@ void Propagation::setResults(Operation *op, ArrayRef<ShardingAttr> shardings) {
 /// What the uses of a result asked for in the round before, and the pins behind it.
 SmallVector<ShardingAttr, 2> Propagation::knownWishes(Value result) const {
   SmallVector<ShardingAttr, 2> wishes = wishes_.lookup(result);
+  if (pins_.empty())
+    return wishes;
   for (Operation *user : result.getUsers())
     if (auto pin = dyn_cast<ReshardOp>(user); pin && pins_.contains(pin))
       if (!pin->hasAttr(kPinAttr) || isClosed(pin))
@@ -71,6 +73,8 @@ SmallVector<ShardingAttr, 2> Propagation::knownWishes(Value result) const {
 bool Propagation::addOpenWishes(Operation *op, const Assignment &assignment,
                                 MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes) {
   bool isNew = false;
+  if (!hasOpenPin(op))
+    return isNew;
   for (OpResult result : op->getResults()) {
     for (Operation *user : result.getUsers()) {
       auto pin = dyn_cast<ReshardOp>(user);
@@ -88,11 +92,33 @@ bool Propagation::addOpenWishes(Operation *op, const Assignment &assignment,
   return isNew;
 }
 
-void Propagation::visitRule(Operation *op) {
-  const ShardingRule &rule = ruleOf(op);
+bool Propagation::hasOpenPin(Operation *op) const {
+  return !pins_.empty() && llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return pins_.contains(user) && user->hasAttr(kPinAttr) && !isClosed(cast<ReshardOp>(user));
+  });
+}
+
+/// The choice that the operands and the known wishes lead to. Where the wishes follow from it, or
+/// zeros that count as contributions are about, it is made for this operation alone.
+const Propagation::Choice *Propagation::choose(Operation *op) {
   SmallVector<ShardingAttr> operands = effectiveOperands(op);
   SmallVector<SmallVector<ShardingAttr, 2>> wishes =
       llvm::map_to_vector(op->getResults(), [&](Value result) { return knownWishes(result); });
+  if (!neutral_.empty() || hasOpenPin(op))
+    return chooseAnew(op, operands, wishes);
+  SmallVector<ArrayRef<ShardingAttr>> lists = {operands};
+  llvm::append_range(lists, wishes);
+  const unsigned kind = 2 * alike_.kindOf(op).number + (decidesByCost_ ? 1 : 0);
+  const Choice *&known = chosen_.at(kind, lists);
+  if (!known)
+    known = chooseAnew(op, operands, wishes);
+  return known;
+}
+
+const Propagation::Choice *
+Propagation::chooseAnew(Operation *op, ArrayRef<ShardingAttr> operands,
+                        MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes) {
+  const ShardingRule &rule = ruleOf(op);
   auto isZero = [&](Value value) { return isNeutral(value); };
   SmallVector<int64_t> rejected;
   Assignment assignment =
@@ -102,18 +128,26 @@ void Propagation::visitRule(Operation *op) {
     assignment =
         chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
   }
-  for (int64_t index : rejected)
+  Choice *choice = makeChoice(op, std::move(assignment));
+  choice->rejected = std::move(rejected);
+  return choice;
+}
+
+void Propagation::visitRule(Operation *op) {
+  const Choice *choice = choose(op);
+  for (int64_t index : choice->rejected)
     combine(op->getOperand(index));
-  for (Value captured : getCapturedTensors(op))
-    combine(captured);
-  SmallVector<ShardingAttr> results(op->getNumResults());
-  for (auto [index, result] : llvm::enumerate(op->getResults()))
-    if (isa<RankedTensorType>(result.getType()))
-      results[index] = getResultSharding(rule, assignment, mesh_, index);
-  setResults(op, results);
-  if (fixed_.contains(op))
-    assignment = assignFromResults(op, rule, fixed_[op], operands);
-  decided_.assignments[op] = assignment;
+  if (op->getNumRegions() > 0) {
+    auto [captured, isNew] = captured_.try_emplace(op);
+    if (isNew)
+      captured->second = getCapturedTensors(op);
+    for (Value value : captured->second)
+      combine(value);
+  }
+  setResults(op, choice->results);
+  if (auto fixed = fixed_.find(op); fixed != fixed_.end())
+    choice = makeChoice(op, assignFromResults(op, ruleOf(op), fixed->second, effectiveOperands(op)));
+  decided_.choices[op] = choice;
 }
 
 /// A reduction that the user wrote over exactly the partial axes takes the partial

@@ -92,7 +92,9 @@ bool Propagation::stageReductions() {
   for (auto [op, loop, parts] : found)
     stageReduction(op, loop, parts);
   // They may be at the places of the operations that they replace.
-  rules_.clear();
+  alike_.forget();
+  chosen_.clear();
+  captured_.clear();
   return !found.empty();
 }
 
@@ -100,7 +102,7 @@ bool Propagation::stageReductions() {
 bool Propagation::regainSplits() {
   SmallVector<std::pair<Operation *, ShardingAttr>> found;
   function_->walk([&](Operation *op) {
-    ShardingAttr wish = decided_.assignments.contains(op) ? regained(op) : nullptr;
+    ShardingAttr wish = decided_.choices.contains(op) ? regained(op) : nullptr;
     if (wish && wish != effective(op->getResult(0)))
       found.push_back({op, wish});
   });
