@@ -152,6 +152,8 @@ def InsertReshardsPass : Pass<"coll-insert-reshards", "::mlir::ModuleOp"> {
   let options = [
     Option<"topology", "topology", "std::string", "",
            "file of hosts and links whose times decide; without it the bytes that are sent do">,
+    Option<"explain", "explain", "bool", "true",
+           "say of each reshard why it is there; off where only the cost is of interest">,
   ];
 }
 

@@ -89,6 +89,7 @@ static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
   InsertReshardsPassOptions reshards;
   const std::string topology = options.microBatches > 1 ? "" : options.topology;
   reshards.topology = topology;
+  reshards.explain = options.explain;
   NarrowReshardsPassOptions narrow;
   narrow.sums = options.narrowSums;
   PartitionPassOptions partition;
@@ -118,7 +119,9 @@ void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
 
 void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addStrategy(pm, options);
-  addPartition(pm, options.partition);
+  PartitionOptions partition = options.partition;
+  partition.explain = false;
+  addPartition(pm, partition);
 }
 
 static void addStageMeshes(OpPassManager &pm, const StageOptions &stages) {

@@ -23,6 +23,7 @@ struct PartitionOptions {
   bool narrowSums = false;  // contributions that are stored in a narrower type travel in it
   int64_t microBatches = 1; // that each rank's batch is cut into
   std::string topology;     // file of hosts and links (plan/topology.h); empty: bytes decide
+  bool explain = true;      // reshards and collectives say why they are there
 };
 
 /// Where parameters are updated: on every rank, or each at its root (see coll-form-root-update).

@@ -12,6 +12,7 @@
 #include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/analysis/alike_ops.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -52,8 +53,8 @@ std::optional<ReductionKind> commonKind(ShardingAttr have, ArrayRef<ShardingAttr
 
 class FunctionReshards {
 public:
-  FunctionReshards(FunctionOpInterface function, MeshOp mesh, ReshardPlans plans)
-      : function_(function), mesh_(mesh), plans_(std::move(plans)) {}
+  FunctionReshards(FunctionOpInterface function, MeshOp mesh, ReshardPlans plans, bool explains)
+      : function_(function), mesh_(mesh), plans_(std::move(plans)), explains_(explains) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -102,12 +103,24 @@ private:
       if (have[0].isPartial() && result == have[0].withoutPartial())
         want[0] = have[0];
     } else if (!isa<scf::WhileOp, scf::IfOp, CollectiveOpInterface>(op)) {
-      ShardingRule rule = getShardingRule(op);
-      Assignment assignment = assignFromResults(op, rule, getResultShardings(op), have);
-      for (auto [index, wish] : llvm::enumerate(want))
-        if (wish)
-          wish = getOperandSharding(rule, assignment, mesh_, index);
+      const AlikeOps::Kind &kind = alike_.kindOf(op);
+      SmallVector<ShardingAttr> results = getResultShardings(op);
+      SmallVector<ShardingAttr> &known = wanted_.at(kind.number, {have, results});
+      if (known.empty())
+        known = wantedByRule(op, kind.rule, results, have, std::move(want));
+      return known;
     }
+    return want;
+  }
+
+  SmallVector<ShardingAttr> wantedByRule(Operation *op, const ShardingRule &rule,
+                                         ArrayRef<ShardingAttr> results,
+                                         ArrayRef<ShardingAttr> have,
+                                         SmallVector<ShardingAttr> want) {
+    Assignment assignment = assignFromResults(op, rule, results, have);
+    for (auto [index, wish] : llvm::enumerate(want))
+      if (wish)
+        wish = getOperandSharding(rule, assignment, mesh_, index);
     return want;
   }
 
@@ -236,9 +249,11 @@ private:
     Operation *user = demands.front().user;
     SmallVector<ReshardUse> uses = llvm::map_to_vector(
         demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.want}; });
-    DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
     auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
     setShardings(reshard, {want});
+    if (!explains_)
+      return reshard.getResult();
+    DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
     reshard->setAttr(kCauseAttr, cause);
     reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user, cause)));
     return reshard.getResult();
@@ -306,6 +321,9 @@ private:
   FunctionOpInterface function_;
   MeshOp mesh_;
   ReshardPlans plans_;
+  bool explains_;
+  AlikeOps alike_;
+  ShardingAnswers<SmallVector<ShardingAttr>> wanted_;
   llvm::MapVector<Value, SmallVector<Demand>> demands_;
 };
 
@@ -325,7 +343,7 @@ public:
       FailureOr<ReshardPlans> plans = ReshardPlans::create(mesh, topology);
       if (failed(plans))
         return signalPassFailure();
-      FunctionReshards(function, mesh, std::move(*plans)).run();
+      FunctionReshards(function, mesh, std::move(*plans), explain).run();
     }
   }
 };

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/analysis/alike_ops.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -36,6 +37,7 @@ private:
   LogicalResult partitionNested(Operation *op);
 
   // partition_ops.cc
+  const Assignment &assignmentOf(Operation *op);
   LogicalResult partitionByRule(Operation *op);
   void finishLocal(Operation *op, Operation *local, const ShardingRule &rule,
                    const Assignment &assignment);
@@ -122,6 +124,8 @@ private:
   MeshOp mesh_;
   bool f32Sums_;
   ReshardPlans plans_;
+  AlikeOps alike_;
+  ShardingAnswers<std::optional<Assignment>> assignments_;
   OpBuilder builder_;
   IRMapping mapping_;
   /// Buffers of halos by what they hold: a block, a value in it, and how that is read.

@@ -57,6 +57,20 @@ bool isKeptOutByZeros(MeshOp mesh, linalg::LinalgOp op, const ShardingRule &rule
 
 } // namespace
 
+const Assignment &FunctionPartitioner::assignmentOf(Operation *op) {
+  const AlikeOps::Kind &kind = alike_.kindOf(op);
+  SmallVector<ShardingAttr> results = getResultShardings(op);
+  SmallVector<ShardingAttr> operands =
+      llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); });
+  std::optional<Assignment> &known = assignments_.at(kind.number, {results, operands});
+  if (!known) {
+    known.emplace();
+    if (!kind.rule.factors.empty())
+      known = assignFromResults(op, kind.rule, results, operands);
+  }
+  return *known;
+}
+
 LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -68,13 +82,8 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
       return success();
     }
   }
-  ShardingRule rule = getShardingRule(op);
-  Assignment assignment;
-  assignment.factors.resize(rule.factors.size());
-  if (!rule.factors.empty())
-    assignment = assignFromResults(
-        op, rule, getResultShardings(op),
-        llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); }));
+  const ShardingRule &rule = alike_.kindOf(op).rule;
+  const Assignment &assignment = assignmentOf(op);
   if (assignment.unexplained)
     return op->emitError() << "its result is partial, but neither its operands nor its loops are";
   if (isa<tensor::ConcatOp>(getCore(op)) && partitionConcat(op, rule, assignment))

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/analysis/alike_ops.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "passes/transform/strategy/strategies.h"
@@ -91,10 +92,11 @@ private:
   /// Weights are not split where each step would exchange parts of them. Kept, since the search for
   /// a second product passes most operations many times.
   const ShardingRule &ruleOf(Operation *op) {
-    std::unique_ptr<ShardingRule> &rule = rules_[op];
+    const AlikeOps::Kind &kind = alike_.kindOf(op);
+    std::unique_ptr<ShardingRule> &rule = rules_[kind.number];
     if (rule)
       return *rule;
-    rule = std::make_unique<ShardingRule>(getShardingRule(op));
+    rule = std::make_unique<ShardingRule>(kind.rule);
     for (auto &dims : rule->operands)
       for (DimFactor &dim : dims)
         dim = dim.reach ? DimFactor() : dim;
@@ -305,7 +307,8 @@ private:
   bool decides_ = false;
   llvm::DenseMap<Value, Origin> origins_;
   llvm::DenseMap<Value, int64_t> splits_;
-  llvm::DenseMap<Operation *, std::unique_ptr<ShardingRule>> rules_;
+  AlikeOps alike_;
+  llvm::DenseMap<unsigned, std::unique_ptr<ShardingRule>> rules_; // by kind
 };
 
 } // namespace
