@@ -18,7 +18,8 @@ public:
     for (Value operand : op->getOperands()) {
       add(operand.getType().getAsOpaquePointer());
       add(static_cast<uint64_t>(isZero(operand)));
-      add(static_cast<uint64_t>(llvm::find(op->getOperands(), operand).getIndex())); // the same twice
+      add(static_cast<uint64_t>(
+          llvm::find(op->getOperands(), operand).getIndex())); // the same twice
     }
     if (auto truncation = dyn_cast<arith::TruncFOp>(op)) // its rule asks for this
       if (ShardingAttr recorded = getRecordedSharding(truncation.getResult()))
@@ -37,7 +38,9 @@ public:
 
 private:
   void add(uint64_t word) { words_.push_back(word); }
-  void add(const void *pointer) { add(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer))); }
+  void add(const void *pointer) {
+    add(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer)));
+  }
 
   /// Without its operands and what is noted on it.
   void add(Operation *op) {

@@ -146,7 +146,8 @@ void Propagation::visitRule(Operation *op) {
   }
   setResults(op, choice->results);
   if (auto fixed = fixed_.find(op); fixed != fixed_.end())
-    choice = makeChoice(op, assignFromResults(op, ruleOf(op), fixed->second, effectiveOperands(op)));
+    choice =
+        makeChoice(op, assignFromResults(op, ruleOf(op), fixed->second, effectiveOperands(op)));
   decided_.choices[op] = choice;
 }
 
