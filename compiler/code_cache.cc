@@ -20,7 +20,7 @@ using namespace mlir::coll;
 // LLVM's pruning takes files of this name only.
 static constexpr llvm::StringLiteral kPrefix = "llvmcache-";
 // Changes with the layout of a file.
-static constexpr llvm::StringLiteral kMagic = "coll code 1\n";
+static constexpr llvm::StringLiteral kMagic = "coll code 2\n";
 static constexpr size_t kDigestBytes = sizeof(CodeKey);
 static constexpr size_t kHeaderBytes = kMagic.size() + 2 * kDigestBytes;
 static constexpr std::chrono::milliseconds kPollInterval{5};
@@ -42,6 +42,31 @@ CodeKey mlir::coll::makeCodeKey(llvm::ArrayRef<llvm::StringRef> parts) {
     hash.update(part);
   }
   return hash.final<kDigestBytes>();
+}
+
+namespace {
+/// The digest of what is written to it.
+class DigestStream : public llvm::raw_ostream {
+public:
+  DigestStream() : raw_ostream(/*unbuffered=*/true) {}
+  CodeKey digest() { return hash_.final<kDigestBytes>(); }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    hash_.update(llvm::StringRef(data, size));
+    position_ += size;
+  }
+  uint64_t current_pos() const override { return position_; }
+
+  llvm::BLAKE3 hash_;
+  uint64_t position_ = 0;
+};
+} // namespace
+
+static CodeKey digestOf(CodeCache::Writer write) {
+  DigestStream stream;
+  write(stream);
+  return stream.digest();
 }
 
 llvm::Expected<CodeCache> CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
@@ -87,13 +112,15 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> CodeCache::find(const CodeKe
     return llvm::createStringError("cannot read '" + path + "': " + file.getError().message());
   llvm::StringRef bytes = (*file)->getBuffer();
   llvm::StringRef payload = bytes.drop_front(std::min(kHeaderBytes, bytes.size()));
-  std::string header = (kMagic + toText(key) + toText(makeCodeKey(payload))).str();
+  std::string header =
+      (kMagic + toText(key) + toText(digestOf([&](llvm::raw_ostream &os) { os << payload; })))
+          .str();
   if (bytes.take_front(kHeaderBytes) != header)
     return llvm::createStringError("'" + path + "' is damaged");
   return llvm::MemoryBuffer::getMemBufferCopy(payload, path);
 }
 
-llvm::Error CodeCache::store(const CodeKey &key, llvm::StringRef bytes) const {
+llvm::Error CodeCache::store(const CodeKey &key, Writer write) const {
   llvm::SmallString<256> model(folder_), temporary;
   llvm::sys::path::append(model, kPrefix + "new-%%%%%%%%%%%%");
   int fd = -1;
@@ -102,7 +129,8 @@ llvm::Error CodeCache::store(const CodeKey &key, llvm::StringRef bytes) const {
                                           llvm::sys::fs::owner_read | llvm::sys::fs::owner_write))
     return llvm::createStringError("cannot write to '" + folder_ + "': " + code.message());
   llvm::raw_fd_ostream file(fd, /*shouldClose=*/true);
-  file << kMagic << toText(key) << toText(makeCodeKey(bytes)) << bytes;
+  file << kMagic << toText(key) << toText(digestOf(write));
+  write(file);
   file.close();
   std::error_code code = file.error();
   file.clear_error();

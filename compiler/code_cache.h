@@ -11,9 +11,11 @@
 #ifndef COLL_COMPILER_CODE_CACHE_H
 #define COLL_COMPILER_CODE_CACHE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <array>
 #include <chrono>
@@ -38,8 +40,10 @@ public:
   /// something else than was stored.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> find(const CodeKey &key) const;
 
-  /// Keeps `bytes` under `key`, in place of what was there, and makes room for them.
-  llvm::Error store(const CodeKey &key, llvm::StringRef bytes) const;
+  /// Keeps what `write` writes under `key`, in place of what was there, and makes room for it.
+  /// `write` is called twice, and writes the same: the entry is never in memory as a whole.
+  using Writer = llvm::function_ref<void(llvm::raw_ostream &)>;
+  llvm::Error store(const CodeKey &key, Writer write) const;
 
   /// Held by the one process that makes an entry. Ends with the object, or the process.
   class Lock {

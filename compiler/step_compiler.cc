@@ -187,19 +187,13 @@ bool fromJSON(const llvm::json::Value &value, EntryHead &head, llvm::json::Path 
   return map && map.map("messages", head.messages) && map.map("explanation", head.explanation);
 }
 
-/// An entry is the length of the head, the head as JSON, and the code.
-std::string makeEntry(const ObjectCode &code, llvm::ArrayRef<Message> messages,
-                      const Explanation &explanation) {
+/// An entry is the length of the head, this head, and the code.
+std::string makeHead(llvm::ArrayRef<Message> messages, const Explanation &explanation) {
   std::string json;
   llvm::raw_string_ostream(json) << llvm::json::Value(
       llvm::json::Object{{"messages", llvm::json::Array(std::vector<Message>(messages))},
                          {"explanation", toJSON(explanation)}});
-  std::string entry;
-  llvm::raw_string_ostream os(entry);
-  llvm::support::endian::write<uint64_t>(os, json.size(), llvm::endianness::little);
-  os << json;
-  code.write(os);
-  return entry;
+  return json;
 }
 
 std::optional<ObjectCode> readEntry(llvm::StringRef entry, EntryHead &head) {
@@ -336,7 +330,13 @@ std::optional<ObjectCode> StepCompiler::findCode(const CodeKey &key, Explanation
 
 void StepCompiler::keepCode(const CodeKey &key, const ObjectCode &code,
                             llvm::ArrayRef<Message> messages, const Explanation &explanation) {
-  if (llvm::Error error = cache_->store(key, makeEntry(code, messages, explanation)))
+  const std::string head = makeHead(messages, explanation);
+  auto write = [&](llvm::raw_ostream &os) {
+    llvm::support::endian::write<uint64_t>(os, head.size(), llvm::endianness::little);
+    os << head;
+    code.write(os);
+  };
+  if (llvm::Error error = cache_->store(key, write))
     return messages_.note("compile cache: " + llvm::toString(std::move(error)));
   logCacheUse_("compile cache: kept " + shown(key));
 }

@@ -45,7 +45,8 @@ protected:
   }
 
   void store(const CodeCache &cache, llvm::StringRef name, llvm::StringRef text) {
-    ASSERT_FALSE(llvm::errorToBool(cache.store(keyOf(name), text)));
+    ASSERT_FALSE(
+        llvm::errorToBool(cache.store(keyOf(name), [&](llvm::raw_ostream &os) { os << text; })));
   }
 
   std::string pathOf(llvm::StringRef name) {
@@ -153,7 +154,8 @@ TEST_F(CodeCacheTest, AFullDiskKeepsNothing) {
   rlimit small = {64, old.rlim_max};
   auto handler = signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  bool hasFailed = llvm::errorToBool(cache.store(keyOf("a"), std::string(100000, 'x')));
+  bool hasFailed = llvm::errorToBool(
+      cache.store(keyOf("a"), [](llvm::raw_ostream &os) { os << std::string(100000, 'x'); }));
   setrlimit(RLIMIT_FSIZE, &old);
   signal(SIGXFSZ, handler);
   EXPECT_TRUE(hasFailed);
