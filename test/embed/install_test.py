@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Installs the C API and builds the examples against it, outside of the tree: hosts in C and C++, by
-find_package and by pkg-config where that is installed; a pass and a backend. All of them run.
+find_package and by pkg-config where that is installed; a pass and a backend, by the commands of the guide.
+All of them run. The blocks of C in the pages about embedding compile.
 
 usage: install_test.py BUILD SOURCE
 """
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -82,12 +84,42 @@ def own_backend(build, source, own):
     refused("its library is missing", coll_run, step, "--ranks=2", "--backend=plugin:")
 
 
-def libraries_of_ones_own(build, prefix, source, folder):
-    run("cmake", "-S", source / "examples/own", "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}",
-        "-DCMAKE_BUILD_TYPE=Release")
-    run("cmake", "--build", folder, "--parallel", "2")
-    own_pass(build, source, folder)
-    own_backend(build, source, folder)
+def blocks(page, language):
+    """The blocks of a page that begin with ```LANGUAGE."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def guide(build, prefix, source, folder):
+    """Runs the commands of the guide that install, and build a pass and a backend of one's own."""
+    folder.mkdir()
+    (folder / "build").symlink_to(build.resolve())
+    (folder / "examples").symlink_to(source.resolve() / "examples")
+    page = source / "docs/guide/5-embedding.md"
+    commands, = [block for block in blocks(page, "sh no-test") if "cmake --install" in block]
+    run("bash", "-euo", "pipefail", "-c", commands.replace("/opt/coll", str(prefix)), cwd=folder)
+    own_pass(build, source, folder / "own")
+    own_backend(build, source, folder / "own")
+
+
+C_FRAME = """#include <coll/coll.h>
+int run(coll_context context, const void *text, size_t bytes, const coll_tensor *state, size_t num_state,
+        const coll_tensor *batch, size_t num_batch) {
+  coll_executable step;
+  coll_instance training;
+  coll_tensor loss;
+  %s
+  return loss.id == step.id && training.id == 0;
+}
+"""
+
+
+def c_of_the_pages(prefix, source, folder):
+    for page in ("docs/guide/5-embedding.md", "embed/c/README.md"):
+        for number, block in enumerate(blocks(source / page, "c")):
+            options = "" if "coll_compile_options options;" in block else "coll_compile_options options = {0};\n"
+            program = folder / f"{pathlib.Path(page).stem}{number}.c"
+            program.write_text(C_FRAME % (options + block))
+            run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{prefix / 'include'}", "-fsyntax-only", program)
 
 
 def main():
@@ -98,7 +130,8 @@ def main():
         run("cmake", "--install", build, "--component", "embed", "--prefix", prefix)
         by_cmake(prefix, source, folder / "build")
         by_pkg_config(prefix, source, folder)
-        libraries_of_ones_own(build, prefix, source, folder / "own")
+        c_of_the_pages(prefix, source, folder)
+        guide(build, prefix, source, folder / "guide")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ cp -r "$source"/embed/python/coll/. "$package"
 cp "$folder"/build/_coll*.so "$folder/build/_coll.pyi" "$package"
 cp "$build/lib/libcoll-moe.so" "$package"
 export COLL_COMPILE=$build/bin/coll-compile PYTHONPATH=$folder/package:$source/test/embed/python JAX_PLATFORMS=cpu
-for test in coll_test exchange_test jit_test; do
+for test in coll_test exchange_test jit_test snippets_test; do
   "$venv/bin/python" -m unittest "$test"
 done
 "$venv/bin/python" "$source/examples/06_jit.py"
