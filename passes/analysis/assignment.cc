@@ -12,6 +12,15 @@ DimShardingAttr normalizeUnit(MeshOp mesh, DimShardingAttr dim, int64_t extent) 
   return DimShardingAttr::get(dim.getContext(), dim.getAxes(), 1);
 }
 
+DimShardingAttr takeAxes(MeshOp mesh, DimShardingAttr split, size_t count) {
+  ArrayRef<StringAttr> axes = split.getAxes();
+  if (count >= axes.size())
+    return split;
+  auto dropped = DimShardingAttr::get(split.getContext(), axes.drop_front(count), 1);
+  return DimShardingAttr::get(split.getContext(), axes.take_front(count),
+                              split.getUnit() * getNumShards(mesh, dropped));
+}
+
 bool overlaps(ArrayRef<StringAttr> axes, ArrayRef<StringAttr> used) {
   return llvm::any_of(axes, [&](StringAttr axis) { return llvm::is_contained(used, axis); });
 }
@@ -105,7 +114,7 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
 
 /// Splits reduction loops as the operands are split, in `order`, where that makes the result
 /// partial over axes that it names; of a list of axes, as many as do. False where axes remain.
-static bool splitReductions(const ShardingRule &rule, ShardingAttr result,
+static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAttr result,
                             ArrayRef<ShardingAttr> operands, ArrayRef<int64_t> order,
                             Assignment &assignment) {
   SmallVector<StringAttr> covered(assignment.linearAxes);
@@ -120,7 +129,9 @@ static bool splitReductions(const ShardingRule &rule, ShardingAttr result,
       ArrayRef<StringAttr> axes = split.getAxes().take_while(mayCover);
       if (axes.empty())
         continue;
-      auto part = DimShardingAttr::get(split.getContext(), axes, split.getUnit());
+      DimShardingAttr part = axes.size() == split.getAxes().size()
+                                 ? split
+                                 : takeAxes(lookupMesh(op, result.getMesh()), split, axes.size());
       assignment.factors[target.factor] = toFactor(part, target);
       llvm::append_range(covered, axes);
     }
@@ -140,7 +151,7 @@ static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr 
   for (const Assignment &start : {linear, assignment}) {
     for (int64_t first : bySize) {
       Assignment tried = start;
-      if (splitReductions(rule, result, operands, withFirst(bySize, first), tried)) {
+      if (splitReductions(op, rule, result, operands, withFirst(bySize, first), tried)) {
         assignment = std::move(tried);
         return;
       }

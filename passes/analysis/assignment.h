@@ -10,6 +10,10 @@ namespace mlir::coll {
 /// `dim` with the unit dropped where equal blocks make it meaningless.
 DimShardingAttr normalizeUnit(MeshOp mesh, DimShardingAttr dim, int64_t extent);
 
+/// How a dimension is split over the first `count` axes of `split` alone, each block made of whole
+/// blocks: ["mb", "tp"] unit 4 is ["mb"] unit 8 without "tp" of size 2.
+DimShardingAttr takeAxes(MeshOp mesh, DimShardingAttr split, size_t count);
+
 /// Whether the lists have an axis in common.
 bool overlaps(ArrayRef<StringAttr> axes, ArrayRef<StringAttr> used);
 

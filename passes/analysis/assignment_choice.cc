@@ -93,7 +93,7 @@ private:
           [&](StringAttr axis) { return !llvm::is_contained(used, axis); });
       if (axes.empty())
         continue;
-      DimShardingAttr free = DimShardingAttr::get(op_->getContext(), axes, dim.getUnit());
+      DimShardingAttr free = takeAxes(mesh_, dim, axes.size());
       if (!isWorthHalos(target, free))
         continue;
       assignment.factors[target.factor] =
