@@ -259,13 +259,18 @@ bool canComputeInSlice(Operation *producer, Value base) {
   return llvm::none_of(getUsedValues(producer), [&](Value value) { return isPartOf(value, base); });
 }
 
-/// Walks up the chain of insertions and adds it, first insertion last. Returns the
-/// slot of the tensor that the chain starts from.
+/// Insertions of one kernel at most. Each of them looks back through all before it when the kernel
+/// is bufferized, and a bucket of parameters has hundreds.
+constexpr size_t kMaxInsertions = 16;
+
+/// Walks up the chain of insertions and adds it, first insertion last; what is left of a long chain
+/// is another kernel. Returns the slot of the tensor that the chain starts from.
 OpOperand *collectInsertions(tensor::InsertSliceOp last, SmallVectorImpl<Operation *> &ops) {
   tensor::InsertSliceOp first = last;
   ops.push_back(last);
   while (auto previous = first.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
-    if (!previous->hasOneUse() || previous->getBlock() != last->getBlock())
+    if (ops.size() == kMaxInsertions || !previous->hasOneUse() ||
+        previous->getBlock() != last->getBlock())
       break;
     first = previous;
     ops.push_back(first);

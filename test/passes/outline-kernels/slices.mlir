@@ -47,3 +47,21 @@ func.func @shift(%x: tensor<8xf32>) -> tensor<8xf32> {
   %r = tensor.insert_slice %tail into %x[0] [7] [1] : tensor<7xf32> into tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// Of many parts, as a bucket of parameters has, a kernel inserts 16; the next one goes on in the same tensor.
+
+// CHECK-LABEL: func.func @bucket
+// CHECK:       %[[DEST:.*]] = tensor.empty() : tensor<18x4xf32>
+// CHECK-NEXT:  %[[FIRST:.*]] = call @kernel_1({{.*}}, %[[DEST]])
+// CHECK-NEXT:  %[[R:.*]] = call @kernel_0({{.*}}, %[[FIRST]])
+// CHECK-NEXT:  return %[[R]]
+func.func @bucket(%x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> tensor<18x4xf32> {
+  %r = tensor.concat dim(0) %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y
+    : (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>,
+       tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>,
+       tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+      -> tensor<18x4xf32>
+  return %r : tensor<18x4xf32>
+}
