@@ -72,6 +72,8 @@ llvm::Expected<CompileOptions> chooseStageOptions(const Target &target, CompileO
   options.stages.schedule = target.schedule;
   options.stages.patterns = target.stagePatterns;
   options.stages.meshes = target.stageMeshes;
+  options.roots.root = target.root;
+  options.roots.route = target.route;
   return options;
 }
 

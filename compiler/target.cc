@@ -62,10 +62,9 @@ static llvm::Error checkStages(const Target &target) {
     return makeError("--stages cuts the batch into --micro-batches, whose gradients add up: leave "
                      "out --accumulate, and give --micro-batches=" +
                      llvm::Twine(target.accumulate));
-  if (!target.root.empty())
-    return makeError("--stages takes no --root: roots hold parameters of all stages together; "
-                     "--strategy=zero1 splits the optimizer's state among the replicas of each "
-                     "stage");
+  if (!target.root.empty() && !target.stageMeshes.empty())
+    return makeError("--root and --stage-mesh exclude each other: a stage's roots are among its "
+                     "replicas along the axes of --mesh; leave one of them out");
   return llvm::Error::success();
 }
 

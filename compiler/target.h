@@ -22,6 +22,8 @@ struct MeshAxisOption {
 
 /// As many fit in one process.
 inline constexpr int64_t kMaxRanks = 1024;
+/// The most steps that gradients may be applied late.
+inline constexpr int64_t kMaxStaleness = 64;
 
 /// Reads "dp=4" or "dp=2,tp=2". An error says what is wrong with it, without the text itself.
 llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text);

@@ -119,10 +119,11 @@ def PlaceRootsPass : Pass<"coll-place-roots", "::mlir::ModuleOp"> {
   let summary = "gives root updates their roots";
   let description = [{
     Updates with `root` and equal regions become one over a bucket: a tensor of rows in which each
-    parameter has its own, split over the ranks along which the batch is. The state that only
-    roots have becomes arguments of that form, whose `coll.parts` say what lies where, so that the
-    runtime takes and gives the original state. Which rank is the root of which parameter is thus
-    data: the program's text is the same for all ranks.
+    parameter has its own, split over the ranks along which the batch is. Updates of different
+    stages (`coll.stage`) have buckets of their own. The state that only roots have becomes
+    arguments of that form, whose `coll.parts` say what lies where, so that the runtime takes and
+    gives the original state. Which rank is the root of which parameter is thus data: the program's
+    text is the same for all ranks.
   }];
 }
 
@@ -230,6 +231,22 @@ def InsertMicroBatchesPass : Pass<"coll-insert-micro-batches", "::mlir::ModuleOp
   }];
   let options = [
     Option<"count", "count", "int64_t", "1", "number of micro-batches">,
+  ];
+}
+
+def MarkStagesPass : Pass<"coll-mark-stages", "::mlir::ModuleOp"> {
+  let summary = "marks which stage operations and root updates belong to";
+  let description = [{
+    Cuts the forward pass as coll-split-stages will, and marks the chunk of its operations in their
+    locations. Root updates get the stage of their parameter as `coll.stage`, so that
+    coll-place-roots makes a bucket for each stage.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "2", "number of stages, as in coll-split-stages">,
+    Option<"microBatches", "micro-batches", "int64_t", "1",
+           "number of micro-batches, as in coll-insert-micro-batches">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "as in coll-split-stages">,
+    ListOption<"stagePatterns", "stage", "std::string", "as in coll-split-stages">,
   ];
 }
 

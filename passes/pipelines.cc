@@ -101,7 +101,7 @@ static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
   pm.addPass(createPropagatePass());              // L2
   pm.addPass(createInsertReshardsPass(reshards)); // L3
   pm.addPass(createNarrowReshardsPass(narrow));
-  if (options.microBatches > 1)
+  if (options.microBatches > 1 || options.isStaged)
     pm.addPass(createIsolateMicroBatchesPass());
   pm.addPass(createPartitionPass(partition)); // L4
   if (options.microBatches > 1)
@@ -124,6 +124,17 @@ void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
   addPartition(pm, partition);
 }
 
+/// Marks the stages where something has to know them before the step is partitioned; else
+/// coll-split-stages finds them.
+static void addStageMarks(OpPassManager &pm, const StageOptions &stages) {
+  MarkStagesPassOptions marks;
+  marks.stages = stages.stages;
+  marks.microBatches = stages.microBatches;
+  marks.schedule = stages.schedule;
+  marks.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
+  pm.addPass(createMarkStagesPass(marks));
+}
+
 static void addStageMeshes(OpPassManager &pm, const StageOptions &stages) {
   if (stages.meshes.empty())
     return;
@@ -144,16 +155,19 @@ void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
   InsertMicroBatchesPassOptions microBatches;
   microBatches.count = stages.microBatches;
   pm.addPass(createInsertMicroBatchesPass(microBatches));
+  if (!options.roots.root.empty())
+    addStageMarks(pm, stages);
   addStageMeshes(pm, stages);
   PartitionOptions partition = options.partition;
-  partition.topology.clear();            // micro-batches are no ranks: bytes decide
+  partition.topology.clear(); // micro-batches are no ranks: bytes decide
+  partition.isStaged = true;
   buildPartitionPipeline(pm, partition); // L4
   SplitStagesPassOptions split;
   split.stages = stages.stages;
   split.microBatches = stages.microBatches;
   split.schedule = stages.schedule;
   split.explain = true;
-  if (stages.meshes.empty()) // else coll-insert-stage-meshes has marked the stages
+  if (stages.meshes.empty() && options.roots.root.empty()) // else they are marked
     split.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
   pm.addPass(createSplitStagesPass(split)); // L6
   pm.addPass(createCanonicalizerPass());

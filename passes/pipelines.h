@@ -22,6 +22,7 @@ struct PartitionOptions {
   bool f32Sums = true;      // floats narrower than f32 are summed over ranks in f32
   bool narrowSums = false;  // contributions that are stored in a narrower type travel in it
   int64_t microBatches = 1; // that each rank's batch is cut into
+  bool isStaged = false;    // the batch is split over time, and the step is cut into stages behind
   std::string topology;     // file of hosts and links (plan/topology.h); empty: bytes decide
   bool explain = true;      // reshards and collectives say why they are there
 };

@@ -4,6 +4,7 @@
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/analysis/micro_batches.h"
 #include "passes/analysis/window.h"
 
 namespace mlir::coll {
@@ -15,6 +16,9 @@ namespace {
 /// Iterations of a loop that a rank does while it sends one byte: between those of a CPU core
 /// beside memory and of a GPU beside its links.
 constexpr double kIterationsPerByte = 32;
+
+/// What it costs that a micro-batch has to wait for the rows of all others: more than any transfer.
+constexpr double kBytesOfWaitingForRows = 1e12;
 
 bool contains(ArrayRef<StringAttr> axes, StringAttr axis) { return llvm::is_contained(axes, axis); }
 
@@ -90,7 +94,11 @@ double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, Sh
   size = sizeOf(mesh, change.moved);
   bytes += share(size) * local;
   size = sizeOf(mesh, change.gathered);
-  return bytes + (size - 1) * local;
+  bytes += (size - 1) * local;
+  auto isTime = [](StringAttr axis) { return axis == kTimeAxis; };
+  if (llvm::any_of(change.gathered, isTime) || llvm::any_of(change.moved, isTime))
+    bytes += kBytesOfWaitingForRows;
+  return bytes;
 }
 
 double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding) {

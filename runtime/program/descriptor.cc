@@ -171,6 +171,7 @@ private:
     if (in_.ok() && place > 0 && index <= tensors[static_cast<size_t>(place) - 1].index)
       in_.fail(path + ".index", "is not above the one before");
     tensors.back().index = static_cast<int>(index);
+    isPart_ |= in_.find(value, "index") != nullptr;
   }
 
   TensorInfo readTensor(const Json &value, const std::string &path) {
@@ -218,7 +219,11 @@ private:
       in_.fail(path + ".parts", "only a state argument can have parts");
   }
 
+  // A class of ranks has some of the step's states; what all have together is found where the
+  // classes are joined (runtime/step/class_check.h).
   void readStates() {
+    if (isPart_)
+      return;
     Result<std::vector<StateInfo>> states = listStates(out_.args);
     if (states)
       out_.states = states.take();
@@ -284,6 +289,7 @@ private:
 
   JsonReader in_;
   Descriptor out_;
+  bool isPart_ = false; // the tensors are numbered: other classes have others
 };
 
 // The limits of grids and blocks on every GPU: [x, y, z].

@@ -51,7 +51,6 @@ struct Options {
 };
 
 constexpr int64_t kMaxMicroBatches = 65536;
-constexpr int64_t kMaxStaleness = 64;
 
 /// `number` is an integer, or an optional one.
 template <typename Number>
@@ -122,7 +121,7 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
   if (name == "--accumulate")
     return readNumber(name, value, 1, kMaxMicroBatches, options.target.accumulate);
   if (name == "--staleness")
-    return readNumber(name, value, 0, kMaxStaleness, options.target.staleness);
+    return readNumber(name, value, 0, coll::run::kMaxStaleness, options.target.staleness);
   if (name == "--stages")
     return readNumber(name, value, 1, coll::run::kMaxRanks, options.target.stages);
   if (name == "--micro-batches")

@@ -335,7 +335,7 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(microBatches, 1, 65536, options.microBatches));
   error = joinErrors(std::move(error), readInteger(stateArgs, 0, 1'000'000, options.stateArgs));
   error = joinErrors(std::move(error), readInteger(accumulate, 1, 1'000'000, options.accumulate));
-  error = joinErrors(std::move(error), readInteger(staleness, 0, 64, options.staleness));
+  error = joinErrors(std::move(error), readInteger(staleness, 0, kMaxStaleness, options.staleness));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
   error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
   error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
@@ -464,6 +464,7 @@ llvm::Error checkCombinations(const Options &options) {
   target.accumulate = options.accumulate;
   target.staleness = options.staleness;
   target.stages = options.stages;
+  target.stageMeshes = options.stageMeshes;
   if (llvm::Error error = checkUpdates(target))
     return error;
   if (options.strategy == "data-parallel" && options.mesh.size() > 1)

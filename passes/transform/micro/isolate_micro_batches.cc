@@ -46,7 +46,7 @@ public:
     SmallVector<ReshardOp> reshards;
     step.walk([&](ReshardOp op) { reshards.push_back(op); });
     for (ReshardOp reshard : reshards)
-      if (names(reshard.getSource(), axis_) && reshard.getSource() != reshard.getTarget())
+      if (names(reshard.getSource(), axis_) && !names(reshard.getTarget(), axis_))
         isolate(reshard);
   }
 

@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------------===//
 
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/analysis/micro_batches.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/passes.h"
 #include "passes/transform/init_function.h"
@@ -26,22 +28,23 @@ namespace mlir::coll {
 
 namespace {
 
-/// The axes that split the batch: gradients are sums over them.
+/// The axes of ranks that split the batch: gradients are sums over them.
 SmallVector<StringAttr> getBatchAxes(func::FuncOp step) {
   for (unsigned index = 0; index < step.getNumArguments(); ++index) {
     auto role = step.getArgAttrOfType<StringAttr>(index, kRoleAttr);
     auto sharding = step.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
     if (role && role.getValue() == kRoleBatch && sharding && !sharding.getDims().empty() &&
         !sharding.getDims()[0].getAxes().empty())
-      return llvm::to_vector(sharding.getDims()[0].getAxes());
+      return llvm::filter_to_vector(sharding.getDims()[0].getAxes(),
+                                    [](StringAttr axis) { return axis != kTimeAxis; });
   }
   return {};
 }
 
-/// Whether one operation over a bucket can do what both do.
+/// Whether one operation over a bucket can do what both do, on one stage where there are stages.
 bool isAlike(RootUpdateOp a, RootUpdateOp b) {
-  if (a.getRoot() != b.getRoot() || a.getRoute() != b.getRoute() ||
-      a.getForward() != b.getForward() ||
+  if (a->getAttr(kStageAttr) != b->getAttr(kStageAttr) || a.getRoot() != b.getRoot() ||
+      a.getRoute() != b.getRoute() || a.getForward() != b.getForward() ||
       a.getProperties().operandSegmentSizes != b.getProperties().operandSegmentSizes)
     return false;
   for (auto [x, y] : llvm::zip_equal(a->getOperandTypes(), b->getOperandTypes()))
@@ -78,7 +81,8 @@ private:
     if (!mesh || axes.empty())
       return updates.front().emitOpError()
              << "has no ranks to choose a root from: no batch argument of @step is split along "
-                "its first dimension";
+                "its first dimension; give --mesh an axis for --strategy=data, or run without "
+                "--root";
     RootedState state(step);
     SmallVector<SmallVector<RootUpdateOp>> groups;
     for (RootUpdateOp update : updates) {
@@ -162,7 +166,10 @@ private:
     for (Value held : first.getStates().take_back(bucket.getNumHeld()))
       bytesPerElement += bytesOf(getElementTypeOrSelf(held.getType()));
     InFlightDiagnostic remark = first.emitRemark();
-    remark << "root=" << stringifyRoot(root) << ": " << items.size() << " parameters with " << total
+    remark << "root=" << stringifyRoot(root);
+    if (auto stage = first->getAttrOfType<IntegerAttr>(kStageAttr))
+      remark << ", stage " << stage.getInt();
+    remark << ": " << items.size() << " parameters with " << total
            << " elements; elements per rank: ";
     if (layout.getNumRanks() <= 16)
       llvm::interleaveComma(loads, remark);

@@ -2,6 +2,8 @@
 
 #include "passes/transform/stages/stage_placement.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 using namespace mlir::coll;
 
@@ -201,7 +203,18 @@ static int64_t getNumElements(Type type) {
   return tensor ? tensor.getNumElements() : 1;
 }
 
-/// Homes of the state that is made elementwise from the value.
+/// Whether `op` makes tensors of the elements of `value` one by one, or moves these: rows of a
+/// bucket are gathered from roots, and cut into parameters. A norm does neither.
+static bool keepsElements(Operation *op, Value value) {
+  if (isa<AllGatherOp, ReduceScatterOp, tensor::ConcatOp, tensor::ExtractSliceOp,
+          tensor::InsertSliceOp, tensor::PadOp>(op))
+    return true;
+  return llvm::any_of(op->getResultTypes(), [&](Type type) {
+    return getNumElements(type) == getNumElements(value.getType());
+  });
+}
+
+/// Homes of the state that is made of the elements of the value.
 StagePlacement::Chunks StagePlacement::getWanted(Value value) const {
   Chunks wanted(numChunks_);
   for (OpOperand &use : value.getUses()) {
@@ -214,10 +227,7 @@ StagePlacement::Chunks StagePlacement::getWanted(Value value) const {
       if (home != homes_.end())
         wanted.set(home->second);
     } else if (auto found = wanted_.find(user); found != wanted_.end()) {
-      bool isElementwise = llvm::any_of(user->getResultTypes(), [&](Type type) {
-        return getNumElements(type) == getNumElements(value.getType());
-      });
-      if (isElementwise)
+      if (keepsElements(user, value))
         wanted |= found->second;
     }
   }
