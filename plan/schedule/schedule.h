@@ -68,9 +68,14 @@ Result<Schedule> makeSchedule(std::string_view name, int numRanks, int numMicroB
 Result<Schedule> parseSchedule(std::string_view text, const std::string &file, int numRanks,
                                int numMicroBatches);
 
-// Empty, or what is wrong with a schedule: an entry that is missing, doubled or misplaced, one that
-// exceeds a limit, or entries that wait for one another.
-std::string findFault(const Schedule &schedule);
+struct ScheduleFault {
+  int rank = -1;    // whose entries have to be changed
+  std::string text; // empty: there is none
+};
+
+// What is wrong with a schedule: an entry that is missing, doubled or misplaced, one that exceeds a
+// limit, or entries that wait for one another.
+ScheduleFault findFault(const Schedule &schedule);
 
 } // namespace coll::plan
 

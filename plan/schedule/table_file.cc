@@ -59,6 +59,7 @@ public:
   }
 
   std::map<int, std::vector<ScheduleEntry>> ranks;
+  std::map<int, int> lines; // of the ranks
   int maxActivations = 0;
   int maxInFlight = 0;
 
@@ -85,7 +86,9 @@ private:
       return "expected 'rank N:' and its entries, as in 'rank 0: F0.0 B0.0'";
     auto [entries, isNew] = ranks.try_emplace(rank);
     if (!isNew)
-      return "rank " + std::to_string(rank) + " is there already";
+      return "rank " + std::to_string(rank) + " is there already, in line " +
+             std::to_string(lines[rank]) + "; join the lines";
+    lines[rank] = line_;
     for (size_t i = 2; i < words.size(); ++i) {
       ScheduleEntry entry;
       if (!parseEntry(words[i], entry))
@@ -118,22 +121,26 @@ Result<Schedule> parseSchedule(std::string_view text, const std::string &file, i
     auto entries = table.ranks.find(rank);
     if (entries == table.ranks.end())
       return Error{where + "has no line for rank " + std::to_string(rank) + " of " +
-                   std::to_string(numRanks)};
+                   std::to_string(numRanks) + "; add 'rank " + std::to_string(rank) +
+                   ":' and its entries, as F0.0 B0.0"};
     for (const ScheduleEntry &entry : entries->second)
       rankOf.try_emplace(entry.chunk, rank);
     schedule.ranks.push_back(std::move(entries->second));
   }
   if (static_cast<int>(table.ranks.size()) > numRanks)
-    return Error{where + "has lines for " + std::to_string(table.ranks.size()) +
-                 " ranks, the pipeline has " + std::to_string(numRanks) + " stages"};
+    return Error{
+        where + "has lines for " + std::to_string(table.ranks.size()) +
+        " ranks, the pipeline has " + std::to_string(numRanks) +
+        " stages; leave lines out, or give --stages=" + std::to_string(table.ranks.size())};
   for (const auto &[chunk, rank] : rankOf) {
     if (chunk != schedule.numChunks)
-      return Error{where + "has no entry of chunk " + std::to_string(schedule.numChunks)};
+      return Error{where + "has no entry of chunk " + std::to_string(schedule.numChunks) +
+                   "; number the chunks from 0, without gaps"};
     schedule.rankOfChunk.push_back(rank);
     ++schedule.numChunks;
   }
-  if (std::string fault = findFault(schedule); !fault.empty())
-    return Error{where + fault};
+  if (const ScheduleFault fault = findFault(schedule); !fault.text.empty())
+    return Error{file + ":" + std::to_string(table.lines[fault.rank]) + ": " + fault.text};
   return schedule;
 }
 

@@ -46,7 +46,7 @@ bool hasEnoughMicroBatches(const Schedule &schedule) {
 }
 
 TEST(ScheduleTest, AllShapesAreCompleteAndFreeOfDeadlock) {
-  forEachShape([](const Schedule &schedule) { EXPECT_EQ(findFault(schedule), ""); });
+  forEachShape([](const Schedule &schedule) { EXPECT_EQ(findFault(schedule).text, ""); });
 }
 
 TEST(ScheduleTest, FewTransfersInFlightAreEnough) {
@@ -56,7 +56,7 @@ TEST(ScheduleTest, FewTransfersInFlightAreEnough) {
     schedule.maxInFlight = neededInFlight(schedule);
     EXPECT_LE(simulate(schedule, {{}})->makespan, whole);
     EXPECT_LE(simulateCompiled(schedule, {{}})->makespan, early);
-    EXPECT_EQ(findFault(schedule), "");
+    EXPECT_EQ(findFault(schedule).text, "");
     if (schedule.name != "gpipe")
       EXPECT_LE(schedule.maxInFlight, 2 * schedule.numRanks());
   });
@@ -143,32 +143,36 @@ TEST(ScheduleTableTest, FaultsNameTheEntry) {
       "t:1: 'X' is no entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as F0.3");
   EXPECT_EQ(faultOf("rank 0:\n"
                     "rank 0:"),
-            "t:2: rank 0 is there already");
+            "t:2: rank 0 is there already, in line 1; join the lines");
   EXPECT_EQ(faultOf("activations 0"), "t:1: activations needs one number, from 1");
-  EXPECT_EQ(faultOf("rank 0: F0.0"), "t: has no line for rank 1 of 2");
+  EXPECT_EQ(faultOf("rank 0: F0.0"),
+            "t: has no line for rank 1 of 2; add 'rank 1:' and its entries, as F0.0 B0.0");
   EXPECT_EQ(faultOf("rank 0: F0.0 F0.0 F0.1 B0.0 B0.1\n" + second),
-            "t: F0.0, entry 2 of rank 0, is there already: entry 1 of rank 0");
+            "t:1: F0.0, entry 2 of rank 0, is there already: entry 1 of rank 0; leave one out");
   EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0\n" + second),
-            "t: rank 0 lacks entry B0.1, or I and W instead");
-  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 I0.1\n" + second), "t: rank 0 lacks entry W0.1");
+            "t:1: rank 0 lacks entry B0.1; add it, or I and W");
+  EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 I0.1\n" + second),
+            "t:1: rank 0 lacks entry W0.1; add it behind the I");
   EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 B0.1 F1.0\n" + second),
-            "t: F1.0, entry 1 of rank 1, is work of chunk 1, which rank 0 has");
+            "t:2: F1.0, entry 1 of rank 1, is work of chunk 1, which rank 0 has; move it there");
   EXPECT_EQ(faultOf("rank 0: F0.0 F0.1 B0.0 B0.1 F0.2\n" + second),
-            "t: F0.2, entry 5 of rank 0, names a micro-batch that is not there; there are 2");
-  EXPECT_EQ(faultOf("activations 1\nrank 0: F0.0 F0.1 B0.0 B0.1\n" + second),
-            "t: F0.1, entry 2 of rank 0, exceeds the limit of 1 activations; move a B or W before "
-            "it, or raise the limit");
+            "t:1: F0.2, entry 5 of rank 0, names a micro-batch that is not there; there are 2");
+  EXPECT_EQ(
+      faultOf("activations 1\nrank 0: F0.0 F0.1 B0.0 B0.1\n" + second),
+      "t:2: F0.1, entry 2 of rank 0, exceeds the limit of 1 activations; move a B or W before "
+      "it, or raise the limit");
 }
 
 TEST(ScheduleTableTest, DeadlocksNameTheCycle) {
   EXPECT_EQ(faultOf("rank 0: F0.0 B0.0 F0.1 B0.1\n"
                     "rank 1: F1.0 F1.1 B1.0 B1.1\n"),
-            "t: entries wait for one another: B0.0 of rank 0 waits for B1.0 of rank 1; F1.1 of "
-            "rank 1 waits for F0.1 of rank 0");
+            "t:2: entries wait for one another: B0.0 of rank 0 waits for B1.0 of rank 1; F1.1 of "
+            "rank 1 waits for F0.1 of rank 0; put B1.0 before F1.1 of rank 1");
   EXPECT_THAT(faultOf("in-flight 1\n"
                       "rank 0: F0.0 F0.1 B0.0 B0.1\n"
                       "rank 1: F1.1 F1.0 B1.0 B1.1\n"),
-              HasSubstr("with at most 1 transfers in flight between two chunks"));
+              HasSubstr("with at most 1 transfers in flight between two chunks; put F1.0 before "
+                        "F1.1 of rank 1, or raise in-flight"));
 }
 
 TEST(ScheduleTest, HandingGradientsOnEarlyIsNeverSlower) {

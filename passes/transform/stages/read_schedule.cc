@@ -13,7 +13,9 @@ static plan::Result<plan::Schedule> makeOrParse(StringRef name, int64_t stages,
     return plan::makeSchedule(name.str(), stages, microBatches);
   auto file = llvm::MemoryBuffer::getFile(name, /*IsText=*/true);
   if (!file)
-    return plan::Error{"cannot read schedule '" + name.str() + "': " + file.getError().message()};
+    return plan::Error{"cannot read schedule '" + name.str() + "': " + file.getError().message() +
+                       "; name a table of lines as 'rank 0: F0.0 B0.0', or one of " +
+                       plan::scheduleNames()};
   return plan::parseSchedule((*file)->getBuffer().str(), name.str(), stages, microBatches);
 }
 
