@@ -183,9 +183,12 @@ typedef struct coll_compile_options {
   const char *schedule;              /* of a pipeline, as of coll-run --schedule; null: "1f1b" */
   const char *const *stage_patterns; /* stages of parameters or scopes, "layer_1*: 1" */
   size_t num_stage_patterns;
-  const char *device;           /* "cpu", "gpu", or a kind of GPU, "gpu:sm_90"; null: "cpu" */
-  const char *matmul_precision; /* what products on GPUs may round f32 factors to: "highest",
-                                   "tf32", "bf16" */
+  const char *device;              /* "cpu", "gpu", or a kind of GPU, "gpu:sm_90"; null: "cpu" */
+  const char *matmul_precision;    /* what products on GPUs may round f32 factors to: "highest",
+                                      "tf32", "bf16" */
+  int32_t staleness;               /* steps that gradients are applied late, 0 to 64 */
+  const char *const *stage_meshes; /* of single stages of a pipeline, "0: dp=4" */
+  size_t num_stage_meshes;
 } coll_compile_options;
 
 /* Fills in the defaults; `size` is sizeof(coll_compile_options). */

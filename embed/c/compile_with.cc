@@ -48,10 +48,25 @@ Outcome readRoots(const coll_compile_options &options, run::Target &target) {
                    ": expected a number of micro-batches");
   if (options.route && target.root.empty())
     return invalid("route needs root");
-  if ((!target.root.empty() || target.accumulate > 1) &&
+  target.staleness = options.staleness;
+  if (options.staleness < 0 || options.staleness > run::kMaxStaleness)
+    return invalid("staleness is " + std::to_string(options.staleness) + ": expected 0 to " +
+                   std::to_string(run::kMaxStaleness) + " steps");
+  if ((!target.root.empty() || target.accumulate > 1 || target.staleness > 0) &&
       (target.strategy == "none" || target.strategy == "auto"))
     return invalid("strategy " + target.strategy +
-                   " excludes root and accumulate: leave them out, or name another strategy");
+                   " excludes root, accumulate and staleness: leave them out, or name another "
+                   "strategy");
+  return nullptr;
+}
+
+Outcome readList(const char *name, const char *const *texts, size_t count,
+                 std::vector<std::string> &list) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!texts || !texts[i])
+      return invalid(std::string(name) + "[" + std::to_string(i) + "] is null");
+    list.push_back(texts[i]);
+  }
   return nullptr;
 }
 
@@ -62,21 +77,23 @@ Outcome readStages(const coll_compile_options &options, run::Target &target) {
   if (options.micro_batches < 0)
     return invalid("micro_batches is " + std::to_string(options.micro_batches) +
                    ": expected a number of parts of the batch");
-  if (options.stages == 0 &&
-      (options.micro_batches > 1 || options.schedule || options.num_stage_patterns > 0))
-    return invalid("micro_batches, schedule and stage_patterns need stages");
-  if (options.stages > 0 && (!target.root.empty() || target.accumulate > 1 ||
-                             target.strategy == "none" || target.strategy == "auto"))
-    return invalid("stages excludes root, accumulate and the strategies none and auto: a pipeline "
-                   "has micro_batches of its own, and no roots");
+  if (options.stages == 0 && (options.micro_batches > 1 || options.schedule ||
+                              options.num_stage_patterns > 0 || options.num_stage_meshes > 0))
+    return invalid("micro_batches, schedule, stage_patterns and stage_meshes need stages");
+  if (options.stages > 0 &&
+      (target.accumulate > 1 || target.strategy == "none" || target.strategy == "auto"))
+    return invalid("stages excludes accumulate and the strategies none and auto: a pipeline has "
+                   "micro_batches of its own");
+  if (!target.root.empty() && options.num_stage_meshes > 0)
+    return invalid("root and stage_meshes exclude each other: a stage's roots are among its "
+                   "replicas along the axes of mesh; leave one of them out");
   target.stages = options.stages;
   target.microBatches = std::max(options.micro_batches, 1);
   target.schedule = orElse(options.schedule, "1f1b");
-  for (size_t i = 0; i < options.num_stage_patterns; ++i) {
-    if (!options.stage_patterns || !options.stage_patterns[i])
-      return invalid("stage_patterns[" + std::to_string(i) + "] is null");
-    target.stagePatterns.push_back(options.stage_patterns[i]);
-  }
+  COLL_EMBED_TRY(readList("stage_patterns", options.stage_patterns, options.num_stage_patterns,
+                          target.stagePatterns));
+  COLL_EMBED_TRY(
+      readList("stage_meshes", options.stage_meshes, options.num_stage_meshes, target.stageMeshes));
   if (target.stages > 0 && !target.ranks)
     target.ranks = target.stages;
   return nullptr;
@@ -119,11 +136,7 @@ Outcome readTarget(const coll_compile_options &options, run::Target &target) {
     target.ranks = total;
   }
   target.strategy = options.strategy ? options.strategy : "";
-  for (size_t i = 0; i < options.num_shards; ++i) {
-    if (!options.shards || !options.shards[i])
-      return invalid("shards[" + std::to_string(i) + "] is null");
-    target.shards.push_back(options.shards[i]);
-  }
+  COLL_EMBED_TRY(readList("shards", options.shards, options.num_shards, target.shards));
   if (target.strategy == "none" && target.ranks.value_or(1) > 1)
     return invalid("strategy none is for one rank, not for " + std::to_string(*target.ranks));
   COLL_EMBED_TRY(readRoots(options, target));

@@ -247,6 +247,13 @@ Instance Executable::instantiate(std::optional<std::string> backend,
   return instance;
 }
 
+std::vector<const char *> toTexts(const std::vector<std::string> &list) {
+  std::vector<const char *> texts;
+  for (const std::string &text : list)
+    texts.push_back(text.c_str());
+  return texts;
+}
+
 class Context : public Handle<coll_context, coll_context_free> {
 public:
   explicit Context(std::optional<std::string> cacheFolder) {
@@ -260,9 +267,11 @@ public:
                      const std::vector<std::string> &shards, std::optional<std::string> root,
                      std::optional<std::string> route, int32_t accumulate, int32_t stages,
                      int32_t microBatches, std::optional<std::string> schedule,
-                     const std::vector<std::string> &stagePatterns, bool proof, bool keepStages,
-                     bool untrusted, std::optional<std::string> parser, int64_t parserTimeoutUs,
-                     uint64_t parserMemory, std::optional<std::string> device,
+                     const std::vector<std::string> &stagePatterns,
+                     const std::vector<std::string> &stageMeshes, int32_t staleness, bool proof,
+                     bool keepStages, bool untrusted, std::optional<std::string> parser,
+                     int64_t parserTimeoutUs, uint64_t parserMemory,
+                     std::optional<std::string> device,
                      std::optional<std::string> matmulPrecision) const {
     coll_compile_options options = COLL_INIT(coll_compile_options);
     check(coll_compile_options_init(&options, sizeof options));
@@ -277,11 +286,12 @@ public:
     options.stages = stages;
     options.micro_batches = microBatches;
     options.schedule = textOrNull(schedule);
-    std::vector<const char *> placed;
-    for (const std::string &pattern : stagePatterns)
-      placed.push_back(pattern.c_str());
+    const std::vector<const char *> placed = toTexts(stagePatterns), meshes = toTexts(stageMeshes);
     options.stage_patterns = placed.data();
     options.num_stage_patterns = placed.size();
+    options.stage_meshes = meshes.data();
+    options.num_stage_meshes = meshes.size();
+    options.staleness = staleness;
     options.skip_proof = !proof;
     options.keep_stages = keepStages;
     options.parse_apart = untrusted;
@@ -290,9 +300,7 @@ public:
     options.parser_memory = parserMemory;
     options.device = textOrNull(device);
     options.matmul_precision = textOrNull(matmulPrecision);
-    std::vector<const char *> patterns;
-    for (const std::string &shard : shards)
-      patterns.push_back(shard.c_str());
+    const std::vector<const char *> patterns = toTexts(shards);
     options.shards = patterns.data();
     options.num_shards = patterns.size();
     Executable executable;
@@ -324,8 +332,9 @@ void bind(nb::module_ &module) {
       .def("compile", &Context::compile, "text"_a, "name"_a, "ranks"_a, "state_args"_a,
            "mesh"_a.none(), "strategy"_a.none(), "shards"_a, "root"_a.none(), "route"_a.none(),
            "accumulate"_a, "stages"_a, "micro_batches"_a, "schedule"_a.none(), "stage_patterns"_a,
-           "proof"_a, "keep_stages"_a, "untrusted"_a, "parser"_a.none(), "parser_timeout_us"_a,
-           "parser_memory"_a, "device"_a.none(), "matmul_precision"_a.none())
+           "stage_meshes"_a, "staleness"_a, "proof"_a, "keep_stages"_a, "untrusted"_a,
+           "parser"_a.none(), "parser_timeout_us"_a, "parser_memory"_a, "device"_a.none(),
+           "matmul_precision"_a.none())
       .def("load", &Context::load, "path"_a);
   nb::class_<Executable>(module, "Executable")
       .def("describe", &Executable::describe)

@@ -120,6 +120,15 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
   refuses([](auto &options) { options.route = "ring"; }, "route needs root");
   refuses([](auto &options) { options.stages = -1; }, "stages is -1");
   refuses([](auto &options) { options.micro_batches = 2; }, "need stages");
+  refuses([](auto &options) { options.num_stage_meshes = 1; }, "need stages");
+  refuses(
+      [](auto &options) {
+        options.stages = 2;
+        options.num_stage_meshes = 1;
+      },
+      "stage_meshes[0] is null");
+  refuses([](auto &options) { options.staleness = -1; }, "staleness is -1: expected 0 to 64 steps");
+  refuses([](auto &options) { options.staleness = 65; }, "expected 0 to 64 steps");
   refuses([](auto &options) { options.device = "tpu"; }, "device \"tpu\": expected cpu, gpu");
   refuses([](auto &options) { options.matmul_precision = "tf32"; }, "needs a GPU as device");
   refuses(
@@ -135,7 +144,7 @@ TEST_F(EmbedTest, OptionsThatMakeNoSenseAreRefused) {
         options.root = "hash";
         options.strategy = "none";
       },
-      "strategy none excludes root");
+      "strategy none excludes root, accumulate and staleness");
   coll_compile_options options = {};
   COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
   options.ranks = 2;

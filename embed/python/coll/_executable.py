@@ -196,6 +196,7 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
             strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
             route: str | None = None, accumulate: int = 1, stages: int = 0,
             micro_batches: int = 1, schedule: str | None = None, stage: dict[str, int] | None = None,
+            stage_mesh: dict[int, dict[str, int] | str] | None = None, staleness: int = 0,
             device: str | None = None, matmul_precision: str | None = None,
             state_args: int | None = None, name: str = "step", proof: bool = True,
             keep_stages: bool = False, cache: str | None = None, untrusted: bool = False,
@@ -219,6 +220,8 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
       schedule: of the pipeline: "1f1b" (default), "gpipe", "zb-h1", …, or the path of a table.
       stage: which parameters or scopes begin which stage: {"layer_1*": 1, "scope:Block_1": 1}; by
         default stages are cut by cost.
+      stage_mesh: the meshes of single stages, joined from axes of the mesh: {0: {"dp": 4}}.
+      staleness: gradients are applied so many steps late, 0 to 64.
       device: "cpu" (default), "gpu", or a kind of GPU, "gpu:sm_90"; the GPUs that are there are
         shared by the ranks. State, batches and results stay arrays of the host.
       matmul_precision: what products on GPUs may round f32 factors to: "highest" (default), "tf32", "bf16".
@@ -236,11 +239,12 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
     mesh = mesh_text(mesh)
     shards = [f"{pattern}: {sharding}" for pattern, sharding in (shard or {}).items()]
     placed = [f"{pattern}: {number}" for pattern, number in (stage or {}).items()]
+    meshes = [f"{number}: {mesh_text(own)}" for number, own in (stage_mesh or {}).items()]
     data = text.encode() if isinstance(text, str) else bytes(text)
     handle = _context(cache).compile(
         data, name, ranks, -1 if state_args is None else state_args, mesh, strategy, shards, root,
-        route, accumulate, stages, micro_batches, schedule, placed, proof, keep_stages, untrusted, parser,
-        int((parser_timeout or 0) * 1e6), parser_memory or 0, device, matmul_precision)
+        route, accumulate, stages, micro_batches, schedule, placed, meshes, staleness, proof, keep_stages,
+        untrusted, parser, int((parser_timeout or 0) * 1e6), parser_memory or 0, device, matmul_precision)
     return Executable(handle)
 
 

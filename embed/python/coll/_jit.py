@@ -124,6 +124,7 @@ def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None
         strategy: str | None = None, shard: dict[str, str] | None = None, root: str | None = None,
         route: str | None = None, accumulate: int = 1, stages: int = 0, micro_batches: int = 1,
         schedule: str | None = None, stage: dict[str, int] | None = None,
+        stage_mesh: dict[int, dict[str, int] | str] | None = None, staleness: int = 0,
         device: str | None = None, matmul_precision: str | None = None,
         static_argnums: int | Sequence[int] | None = None,
         static_argnames: str | Sequence[str] | None = None, backend: str | None = None,
@@ -149,8 +150,8 @@ def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None
       fun: the step; without it a decorator is returned.
       mesh: {"dp": 4}; the product of the sizes is the number of ranks.
       ranks: the number of ranks, where no mesh is given.
-      strategy, shard, root, route, accumulate, stages, micro_batches, schedule, stage, device,
-        matmul_precision: as of :func:`coll.compile`.
+      strategy, shard, root, route, accumulate, stages, micro_batches, schedule, stage,
+        stage_mesh, staleness, device, matmul_precision: as of :func:`coll.compile`.
       static_argnums, static_argnames: as of ``jax.jit``; counted with the state as 0.
       backend, affinity, timeout: as of :meth:`coll.Executable.start`.
       cache: folder of compiled steps; None: each is compiled.
@@ -162,6 +163,7 @@ def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None
         return functools.partial(jit, mesh=mesh, ranks=ranks, strategy=strategy, shard=shard,
                                  root=root, route=route, accumulate=accumulate, stages=stages,
                                  micro_batches=micro_batches, schedule=schedule, stage=stage,
+                                 stage_mesh=stage_mesh, staleness=staleness,
                                  device=device, matmul_precision=matmul_precision,
                                  static_argnums=static_argnums, static_argnames=static_argnames,
                                  backend=backend, affinity=affinity, timeout=timeout, cache=cache)
@@ -169,7 +171,7 @@ def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None
         ranks = math.prod(mesh.values()) if isinstance(mesh, dict) else 0
     compiling = dict(mesh=mesh, ranks=ranks, strategy=strategy, shard=shard, root=root, route=route,
                      accumulate=accumulate, stages=stages, micro_batches=micro_batches,
-                     schedule=schedule, stage=stage, device=device,
+                     schedule=schedule, stage=stage, stage_mesh=stage_mesh, staleness=staleness, device=device,
                      matmul_precision=matmul_precision, cache=cache)
     running = dict(backend=backend, affinity=affinity, timeout=timeout)
     return Jitted(fun, static_argnums, static_argnames, compiling, running)

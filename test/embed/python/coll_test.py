@@ -12,7 +12,8 @@ import numpy as np
 
 import coll
 
-MLP = pathlib.Path(__file__).resolve().parents[2] / "data/jax/mlp_digits_momentum"
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
+MLP = DATA / "jax/mlp_digits_momentum"
 STEP = """
 func.func @step(%w: tensor<4x3xf32> {coll.role = "state", coll.name = "w"},
                 %x: tensor<8x4xf32> {coll.role = "batch", coll.name = "x"})
@@ -129,6 +130,19 @@ class CompileTest(unittest.TestCase):
         with self.assertRaisesRegex(coll.Error, "route needs root"):
             coll.compile(STEP, ranks=2, route="ring")
 
+    def test_gradients_are_applied_late(self):
+        text = (DATA / "late/step.mlir").read_text()
+        arrays = np.load(DATA / "late/late_1.npz")
+        start = [arrays[f"state_in_{i}"] for i in range(5)]
+        steps = sum(name.startswith("batch_") and name.endswith("_0") for name in arrays.files)
+        training = coll.compile(text, state_args=5, ranks=2, staleness=1).start(start)
+        for k in range(steps):
+            training.step(*[arrays[f"batch_{k}_{j}"] for j in range(2)])
+        for i, ours in enumerate(training.state()):
+            np.testing.assert_allclose(ours, arrays[f"state_out_{i}"], rtol=1e-4, atol=1e-6)
+        with self.assertRaisesRegex(coll.Error, "staleness is 65: expected 0 to 64 steps"):
+            coll.compile(text, state_args=5, ranks=2, staleness=65)
+
     def test_steps_for_gpus(self):
         executable = coll.compile(STEP, ranks=2, device="gpu:sm_90", matmul_precision="tf32")
         self.assertTrue(executable.is_on_gpu)
@@ -183,7 +197,10 @@ class CompileTest(unittest.TestCase):
 
         losses, state = train()
         for options in ({"stages": 2, "micro_batches": 4},
-                        {"stages": 2, "mesh": {"pp": 2, "dp": 2}, "schedule": "zb-h1", "stage": {"w2": 1}}):
+                        {"stages": 2, "mesh": {"pp": 2, "dp": 2}, "schedule": "zb-h1", "stage": {"w2": 1}},
+                        {"stages": 2, "mesh": {"pp": 2, "dp": 2}, "root": "shard", "micro_batches": 2},
+                        {"stages": 2, "mesh": "pp=2,dp=2,tp=2", "strategy": "data", "micro_batches": 2,
+                         "stage_mesh": {0: {"dp": 4}}}):
             staged_losses, staged = train(**options)
             np.testing.assert_allclose(staged_losses, losses, rtol=1e-5)
             for ours, theirs in zip(staged, state):
