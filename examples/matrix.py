@@ -63,18 +63,17 @@ def pipeline_cases(folder):
 
 
 def step_cases(folder):
-    """Every other step: roots and accumulation on 4 ranks, every schedule on two stages."""
+    """Every other step: roots on 2, 4 and 8 ranks, accumulation, every schedule on two stages, stages with data."""
     steps = [path.parent.name for path in sorted(folder.glob("*/step.mlir"))]
-    for step in steps:
+    for backend, step in itertools.product(BACKENDS, steps):
         if step in SMALL or step == LARGE:
             continue
-        for root, route in ROOTS:
-            yield Case("steps", step, "dp=4", f"root={root} route={route}", "threads")
-        yield Case("steps", step, "dp=4", "accumulate=3", "threads")
-        yield Case("steps", step, "dp=4", "root=shard route=ring", "net")
-        for schedule in SCHEDULES:
-            yield pipeline(step, "pp=2", schedule, 4, "threads")._replace(part="steps")
-        yield pipeline(step, "pp=2,dp=2", "1f1b", 4, "net")._replace(part="steps")
+        for ranks, (root, route) in itertools.product((2, 4, 8), ROOTS):
+            yield Case("steps", step, f"dp={ranks}", f"root={root} route={route}", backend)
+        yield Case("steps", step, "dp=4", "accumulate=3", backend)
+        for schedule, count in itertools.product(SCHEDULES, MICRO_BATCHES):
+            yield pipeline(step, "pp=2", schedule, count, backend)._replace(part="steps")
+        yield pipeline(step, "pp=2,dp=2", "1f1b", 4, backend)._replace(part="steps")
 
 
 PARTS = {"roots": root_cases, "pipelines": pipeline_cases, "steps": step_cases}
@@ -158,8 +157,8 @@ def main():
     cases = [case for case in cases if options.match in " ".join(case)]
     known, made, version = read_rows(options.rows), [], options.commit or commit()
     end = time.time() + options.seconds
-    # The ranks of net take what threads have compiled from the cache.
-    cases.sort(key=lambda case: (case.step == LARGE, case.backend != "threads"))
+    # The ranks of net take what threads have compiled from the cache; what takes longest begins first.
+    cases.sort(key=lambda case: (case.backend != "threads", case.step != LARGE, not case.step.startswith("gpt")))
     open_cases = [case for case in cases if case not in known]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = [pool.submit(measure, options.folder, case, options.timeout, end) for case in open_cases]
