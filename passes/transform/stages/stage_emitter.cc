@@ -151,7 +151,8 @@ void StageEmitter::clone(Operation *op, int batch) {
 static Value toTensor(OpBuilder &builder, Value value) {
   if (isa<RankedTensorType>(value.getType()))
     return value;
-  return tensor::FromElementsOp::create(builder, value.getLoc(), value);
+  return tensor::FromElementsOp::create(
+      builder, value.getLoc(), RankedTensorType::get({}, value.getType()), ValueRange{value});
 }
 
 StartOp StageEmitter::startSend(Value source, int toRank, int64_t tag, StringRef why) {
