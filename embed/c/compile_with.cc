@@ -7,6 +7,7 @@
 #include "embed/c/compile.h"
 #include "embed/c/structs.h"
 #include "runtime/dl/beside.h"
+#include "runtime/kernels/available.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -105,6 +106,7 @@ Outcome readDevice(const coll_compile_options &options, run::Target &target) {
   if (!gpu)
     return invalid("device \"" + device + "\": " + llvm::toString(gpu.takeError()));
   target.gpu = std::move(*gpu);
+  target.fuseAttention = !target.gpu.empty() && kernels::kernelsAvailable().ok();
   if (!options.matmul_precision)
     return nullptr;
   if (target.gpu.empty())

@@ -4,6 +4,7 @@
 #include "compiler/error.h"
 #include "compiler/shared_object.h"
 #include "compiler/untrusted_text.h"
+#include "runtime/kernels/available.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
@@ -34,8 +35,9 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
   --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16
-  --fuse-attention=on  attention on GPUs without its matrix of scores in memory, by the runtime's own
-                       GPU kernels, which its build then must have (default: off)
+  --fuse-attention=W   attention on GPUs without its matrix of scores in memory, by the runtime's own
+                       GPU kernels, which its build then must have: on, off, or auto (default): where
+                       this build has them
   --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and
                        kernels, level L7a) or llvm (what calls them, level L7)
   --no-verify          do not prove that the ranks cannot deadlock
@@ -46,6 +48,7 @@ struct Options {
   std::string input, output;
   std::string emit; // ptx, gpu or llvm; empty: the shared object
   std::optional<int64_t> stateArgs;
+  std::optional<bool> fusesAttention; // nullopt: auto
   coll::run::Target target;
   bool isDone = false; // the question was answered
 };
@@ -148,8 +151,9 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
     return take(name, value, coll::run::parsePrecision(value), options.target.precision);
   if (name == "--fuse-attention") {
     std::string word;
-    llvm::Error error = readWord(name, value, {"on", "off"}, word);
-    options.target.fuseAttention = word == "on";
+    llvm::Error error = readWord(name, value, {"auto", "on", "off"}, word);
+    if (word == "on" || word == "off")
+      options.fusesAttention = word == "on";
     return error;
   }
   if (name == "--emit")
@@ -168,6 +172,17 @@ llvm::Error checkCombinations(const coll::run::Target &target) {
     return coll::run::makeError(
         "--schedule, --micro-batches, --stage and --stage-mesh need --stages");
   return coll::run::checkUpdates(target);
+}
+
+/// Whether attention is fused, where that was not said: if this build has the kernels.
+llvm::Error chooseAttention(Options &options) {
+  const bool isForGpu = !options.target.gpu.empty();
+  if (options.fusesAttention.value_or(false) && !isForGpu)
+    return coll::run::makeError(
+        "--fuse-attention=on needs --device=gpu: on CPUs attention is not fused");
+  options.target.fuseAttention =
+      isForGpu && options.fusesAttention.value_or(coll::kernels::kernelsAvailable().ok());
+  return llvm::Error::success();
 }
 
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
@@ -201,6 +216,8 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
   if (llvm::Error error = countRanks(options.target))
     return error;
   if (llvm::Error error = checkCombinations(options.target))
+    return error;
+  if (llvm::Error error = chooseAttention(options))
     return error;
   return options;
 }

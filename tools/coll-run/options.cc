@@ -108,10 +108,11 @@ cl::opt<std::string> precision("matmul-precision", cl::value_desc("NAME"), cl::i
                                cl::cat(stepCategory),
                                cl::desc("what products on GPUs may round f32 factors to: highest "
                                         "(default), tf32 or bf16"));
-cl::opt<std::string> fuseAttention("fuse-attention", cl::value_desc("auto|on|off"), cl::init("off"),
-                                   cl::cat(stepCategory),
+cl::opt<std::string> fuseAttention("fuse-attention", cl::value_desc("auto|on|off"),
+                                   cl::init("auto"), cl::cat(stepCategory),
                                    cl::desc("attention on GPUs without its matrix of scores in "
-                                            "memory; auto: where this build has GPU kernels"));
+                                            "memory; auto (default): where this build has GPU "
+                                            "kernels"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),

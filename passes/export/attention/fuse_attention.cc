@@ -14,11 +14,29 @@ namespace mlir::coll {
 
 namespace {
 
-/// The entries of `*_at`: axes of the batch, which are at most two, then the row.
-SmallVector<int64_t> placeOf(const Rows &rows) {
-  const size_t batchDims = rows.strides.size() - 2;
-  return {rows.first, batchDims == 2 ? rows.strides[0] : 0,
-          batchDims >= 1 ? rows.strides[batchDims - 1] : 0, rows.strides[batchDims]};
+/// The entries of `*_at`: the batch, the head, the row. `isBatch`: an only axis is the batch's.
+SmallVector<int64_t> placeOf(const Rows &rows, bool isBatch) {
+  SmallVector<int64_t> axes = rows.getBatchStrides();
+  const int64_t row = rows.strides[rows.strides.size() - 2];
+  if (axes.size() == 2)
+    return {rows.first, axes[0], axes[1], row};
+  const int64_t only = axes.empty() ? 0 : axes[0];
+  return {rows.first, isBatch ? only : 0, isBatch ? 0 : only, row};
+}
+
+/// The same elements in their order.
+Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto flat = [](size_t rank) {
+    ReassociationIndices all = llvm::to_vector<2>(llvm::seq<int64_t>(0, rank));
+    return SmallVector<ReassociationIndices>{all};
+  };
+  if (type.getShape() == shape)
+    return value;
+  auto line = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  value = tensor::CollapseShapeOp::create(builder, loc, line, value, flat(type.getRank()));
+  return tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), value, flat(shape.size()));
 }
 
 /// Where a result of attention is written, and what it replaces.
@@ -40,7 +58,8 @@ public:
   void rewrite();
 
 private:
-  Target makeTarget(const std::optional<AttentionProduct> &product, int64_t rows);
+  SmallVector<int64_t> place(const Rows &rows) const { return placeOf(rows, pattern_.batch > 1); }
+  Target makeTarget(const std::optional<AttentionProduct> &product, int64_t heads, int64_t rows);
   Value finish(const Target &target, const std::optional<AttentionProduct> &product, Value result);
   void makeOutput();
   void makeGradient();
@@ -61,8 +80,7 @@ gradientsOf(const AttentionPattern &pattern) {
 }
 
 bool isRounded(const AttentionProduct &product, Type element) {
-  linalg::GenericOp op = product.op;
-  return writeThrough(getRows(op.getResult(0), product.resultDims), element).has_value();
+  return writeThrough(product.getResult(), element).has_value();
 }
 
 std::string AttentionRewriter::check() {
@@ -82,8 +100,7 @@ std::string AttentionRewriter::check() {
     linalg::GenericOp op = (*gradient)->op;
     if (op->getBlock() != block)
       return "its gradient is in another region than its output";
-    std::optional<Rows> rows =
-        writeThrough(getRows(op.getResult(0), (*gradient)->resultDims), pattern_.element);
+    std::optional<Rows> rows = writeThrough((*gradient)->getResult(), pattern_.element);
     for (Operation *user : rows->base.getUsers())
       if (last && !last->isBeforeInBlock(block->findAncestorOpInBlock(*user)))
         return "its gradients are read before all that they depend on is known";
@@ -117,23 +134,22 @@ Operation *AttentionRewriter::findFirst() const {
   return first;
 }
 
-Target AttentionRewriter::makeTarget(const std::optional<AttentionProduct> &product,
+Target AttentionRewriter::makeTarget(const std::optional<AttentionProduct> &product, int64_t heads,
                                      int64_t rowCount) {
   Target target;
   target.isDirect = false;
   if (product) {
-    linalg::GenericOp op = product->op;
-    Rows own = getRows(op.getResult(0), product->resultDims);
+    Rows own = product->getResult();
     target.rows = *writeThrough(own, pattern_.element);
     target.isDirect = target.rows.isUsable();
     target.replaced = target.isDirect ? target.rows.base : own.base;
   }
   if (target.isDirect) {
     target.type = cast<RankedTensorType>(target.replaced.getType());
-    target.place = placeOf(target.rows);
+    target.place = place(target.rows);
     return target;
   }
-  SmallVector<int64_t> shape{pattern_.batch, pattern_.heads, rowCount, pattern_.dim};
+  SmallVector<int64_t> shape{pattern_.batch, heads, rowCount, pattern_.dim};
   target.type = RankedTensorType::get(shape, pattern_.element);
   target.place = {0, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]};
   return target;
@@ -145,59 +161,52 @@ Value AttentionRewriter::finish(const Target &target,
   if (!target.replaced || target.isDirect)
     return result;
   auto own = cast<RankedTensorType>(target.replaced.getType());
-  SmallVector<int64_t> axes(product->resultDims.size()), shape;
-  for (auto [axis, dim] : llvm::enumerate(product->resultDims)) {
-    axes[dim] = axis;
-    shape.push_back(own.getDimSize(dim));
-  }
-  // The axes that the batch has not are of extent 1.
-  SmallVector<ReassociationIndices> groups(shape.size());
-  for (int64_t dim = 0, extra = 4 - int64_t(shape.size()); dim < 4; ++dim)
-    groups[std::max<int64_t>(0, dim - extra)].push_back(dim);
-  if (shape.size() < 4)
-    result = tensor::CollapseShapeOp::create(
-        builder_, loc_, RankedTensorType::get(shape, pattern_.element), result, groups);
-  Value copy = copyTransposed(builder_, loc_, result, axes);
+  ArrayRef<int64_t> dims = product->resultDims;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  llvm::sort(axes, [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
+  Value copy = copyTransposed(builder_, loc_,
+                              reshape(builder_, loc_, result, product->getResult().extents), axes);
+  copy = reshape(builder_, loc_, copy, own.getShape());
   return own.getElementType() == pattern_.element
              ? copy
              : arith::ExtFOp::create(builder_, loc_, own, copy).getResult();
 }
 
 void AttentionRewriter::makeOutput() {
-  outputTarget_ = makeTarget(pattern_.output, pattern_.queries);
+  outputTarget_ = makeTarget(pattern_.output, pattern_.heads, pattern_.queries);
   Rows q = pattern_.q.getReadable(builder_, loc_), k = pattern_.k.getReadable(builder_, loc_),
        v = pattern_.v.getReadable(builder_, loc_);
   auto lse = RankedTensorType::get({pattern_.batch, pattern_.heads, pattern_.queries},
                                    builder_.getF32Type());
   auto list = [&](ArrayRef<int64_t> values) { return builder_.getDenseI64ArrayAttr(values); };
   auto op = AttentionOp::create(builder_, loc_, outputTarget_.type, lse, q.base, k.base, v.base,
-                                list({pattern_.batch, pattern_.heads, pattern_.heads,
+                                list({pattern_.batch, pattern_.heads, pattern_.keyHeads,
                                       pattern_.queries, pattern_.keys, pattern_.dim}),
                                 builder_.getF64FloatAttr(pattern_.softmax.scale),
                                 pattern_.causal ? builder_.getUnitAttr() : UnitAttr(),
-                                pattern_.precision, list(placeOf(q)), list(placeOf(k)),
-                                list(placeOf(v)), list(outputTarget_.place));
+                                pattern_.precision, list(place(q)), list(place(k)), list(place(v)),
+                                list(outputTarget_.place));
   output_ = op.getO(), lse_ = op.getLse();
   if (Value replaced = outputTarget_.replaced)
     replaced.replaceAllUsesWith(finish(outputTarget_, pattern_.output, output_));
 }
 
 void AttentionRewriter::makeGradient() {
-  Target dQ = makeTarget(pattern_.queryGradient, pattern_.queries),
-         dK = makeTarget(pattern_.keyGradient, pattern_.keys),
-         dV = makeTarget(pattern_.valueGradient, pattern_.keys);
+  Target dQ = makeTarget(pattern_.queryGradient, pattern_.heads, pattern_.queries),
+         dK = makeTarget(pattern_.keyGradient, pattern_.keyHeads, pattern_.keys),
+         dV = makeTarget(pattern_.valueGradient, pattern_.keyHeads, pattern_.keys);
   Rows q = pattern_.q.getReadable(builder_, loc_), k = pattern_.k.getReadable(builder_, loc_),
        v = pattern_.v.getReadable(builder_, loc_),
        dO = pattern_.outputGradient->getReadable(builder_, loc_);
   auto list = [&](ArrayRef<int64_t> values) { return builder_.getDenseI64ArrayAttr(values); };
   auto op = AttentionGradientOp::create(
       builder_, loc_, dQ.type, dK.type, dV.type, q.base, k.base, v.base, output_, lse_, dO.base,
-      list({pattern_.batch, pattern_.heads, pattern_.heads, pattern_.queries, pattern_.keys,
+      list({pattern_.batch, pattern_.heads, pattern_.keyHeads, pattern_.queries, pattern_.keys,
             pattern_.dim}),
       builder_.getF64FloatAttr(pattern_.softmax.scale),
-      pattern_.causal ? builder_.getUnitAttr() : UnitAttr(), pattern_.precision, list(placeOf(q)),
-      list(placeOf(k)), list(placeOf(v)), list(outputTarget_.place), list(placeOf(dO)),
-      list(dQ.place), list(dK.place), list(dV.place));
+      pattern_.causal ? builder_.getUnitAttr() : UnitAttr(), pattern_.precision, list(place(q)),
+      list(place(k)), list(place(v)), list(outputTarget_.place), list(place(dO)), list(dQ.place),
+      list(dK.place), list(dV.place));
   const std::tuple<Target &, std::optional<AttentionProduct> &, Value> results[] = {
       {dQ, pattern_.queryGradient, op.getDQ()},
       {dK, pattern_.keyGradient, op.getDK()},

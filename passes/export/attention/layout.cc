@@ -77,17 +77,35 @@ std::optional<SmallVector<int64_t>> mlir::coll::getSpreadDims(Operation *op) {
   return dims;
 }
 
+SmallVector<int64_t> Rows::getBatchStrides() const {
+  SmallVector<int64_t> batch(ArrayRef<int64_t>(strides).drop_back(2));
+  if (!isGrouped || batch.size() < 3)
+    return batch;
+  int64_t group = batch.pop_back_val();
+  if (extents[batch.size()] != 1)
+    batch.back() = group;
+  return batch;
+}
+
+/// Whether one stride leads from each head to the next one, also between groups.
+static bool areHeadsEven(const Rows &rows) {
+  const size_t group = rows.extents.size() - 3;
+  return !rows.isGrouped || group < 2 || rows.extents[group] == 1 || rows.extents[group - 1] == 1 ||
+         rows.strides[group - 1] == rows.extents[group] * rows.strides[group];
+}
+
 bool Rows::isUsable() const {
   Type element = getElementTypeOrSelf(base);
   int64_t unit = kAttentionAlignment * 8 / element.getIntOrFloatBitWidth();
-  return strides.back() == 1 && first % unit == 0 &&
+  return strides.back() == 1 && first % unit == 0 && areHeadsEven(*this) &&
          llvm::all_of(ArrayRef(strides).drop_back(),
                       [&](int64_t stride) { return stride % unit == 0; });
 }
 
-Rows mlir::coll::getRows(Value value, ArrayRef<int64_t> dims) {
+Rows mlir::coll::getRows(Value value, ArrayRef<int64_t> dims, bool isGrouped) {
   Rows rows;
   rows.base = value;
+  rows.isGrouped = isGrouped;
   SmallVector<int64_t> strides = computeStrides(shapeOf(value));
   for (int64_t dim : dims) {
     rows.extents.push_back(shapeOf(value)[dim]);
@@ -204,8 +222,8 @@ static Rows lookThrough(Rows rows, std::optional<Rows> &usable) {
   }
 }
 
-RowSource::RowSource(Value value, ArrayRef<int64_t> valueDims)
-    : own(getRows(value, valueDims)), dims(valueDims) {
+RowSource::RowSource(Value value, ArrayRef<int64_t> valueDims, bool isGrouped)
+    : own(getRows(value, valueDims, isGrouped)), dims(valueDims) {
   origin = lookThrough(own, usable);
 }
 
@@ -213,7 +231,7 @@ Value mlir::coll::copyTransposed(OpBuilder &builder, Location loc, Value value,
                                  ArrayRef<int64_t> dims) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape;
-  SmallVector<AffineExpr> exprs(dims.size());
+  SmallVector<AffineExpr> exprs(type.getRank(), builder.getAffineConstantExpr(0));
   for (auto [axis, dim] : llvm::enumerate(dims)) {
     shape.push_back(type.getDimSize(dim));
     exprs[dim] = builder.getAffineDimExpr(axis);
@@ -234,7 +252,7 @@ Rows RowSource::getReadable(OpBuilder &builder, Location loc) const {
   if (usable)
     return *usable;
   return getRows(copyTransposed(builder, loc, own.base, dims),
-                 llvm::to_vector(llvm::seq<int64_t>(0, dims.size())));
+                 llvm::to_vector(llvm::seq<int64_t>(0, dims.size())), own.isGrouped);
 }
 
 /// Rows of a value in a transposed copy of it.

@@ -17,23 +17,27 @@ namespace mlir::coll {
 std::optional<SmallVector<int64_t>> getSpreadDims(Operation *op);
 
 /// Axes of attention within a dense tensor: those of the batch, the row, and the element of a row.
+/// With groups, the last axis of the batch counts the heads that share the keys of one head.
 struct Rows {
   Value base;
+  bool isGrouped = false;
   SmallVector<int64_t> extents; // by axis
   SmallVector<int64_t> strides; // by axis, in elements; 0 where the extent is 1
   int64_t first = 0;            // of the elements
 
   bool operator==(const Rows &other) const {
-    return base == other.base && extents == other.extents && strides == other.strides &&
-           first == other.first;
+    return base == other.base && isGrouped == other.isGrouped && extents == other.extents &&
+           strides == other.strides && first == other.first;
   }
   bool operator!=(const Rows &other) const { return !(*this == other); }
   /// Whether the runtime can read it so.
   bool isUsable() const;
+  /// The strides of the batch's axes, at most two: of three, a head and its group are one.
+  SmallVector<int64_t> getBatchStrides() const;
 };
 
-/// `value` itself; axis i is its dimension `dims[i]`.
-Rows getRows(Value value, ArrayRef<int64_t> dims);
+/// `value` itself; axis i is its dimension `dims[i]`. Its other dimensions are of extent 1.
+Rows getRows(Value value, ArrayRef<int64_t> dims, bool isGrouped);
 
 /// Rows that an operation reads, and where their elements come from.
 struct RowSource {
@@ -43,13 +47,14 @@ struct RowSource {
   std::optional<Rows> usable; // the last place on the way that the runtime can read
 
   RowSource() = default;
-  RowSource(Value value, ArrayRef<int64_t> dims);
+  RowSource(Value value, ArrayRef<int64_t> dims, bool isGrouped);
   bool operator!=(const RowSource &other) const { return origin != other.origin; }
   /// Rows that the runtime can read: `usable`, or a transposed copy that is made here.
   Rows getReadable(OpBuilder &builder, Location loc) const;
 };
 
-/// A copy of `value` whose dimension i is dimension `dims[i]` of it.
+/// A copy of `value` whose dimension i is dimension `dims[i]` of it. Its other dimensions
+/// are of extent 1.
 Value copyTransposed(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> dims);
 
 /// Where a result may be written instead of to `rows.base`: through the reshapes, transposed copies

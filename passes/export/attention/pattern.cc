@@ -20,10 +20,10 @@ static constexpr size_t kMaxUsers = 256;
 
 namespace {
 
-/// The loops of a product by what they run over.
+/// The loops of a product by what they run over; -1 where there is none.
 struct ProductLoops {
   SmallVector<int64_t> batch;
-  int64_t row = -1, summed = -1, element = -1;
+  int64_t group = -1, row = -1, summed = -1, element = -1;
 };
 
 class AttentionFinder {
@@ -43,6 +43,7 @@ private:
   }
   bool followUsers();
   bool splitDims();
+  bool chooseQueries(ArrayRef<int64_t> candidates);
   bool guessDims();
   bool readSinks();
   bool readSink(const ScoreProduct &product);
@@ -55,7 +56,9 @@ private:
   bool place(std::optional<AttentionProduct> &slot, StringRef name, AttentionProduct product);
 
   AttentionPattern pattern_;
-  SmallVector<int64_t> batchDims_; // of the scores
+  // Dimensions of the scores. Those of extent 1 are in none of these, unless there is one query.
+  SmallVector<int64_t> batchDims_;
+  int64_t groupDim_ = -1; // of the heads that share keys; -1: none do
   int64_t queryDim_ = -1;
   llvm::SetVector<Operation *> operations_;      // that go away
   llvm::SetVector<Operation *> scoreOperations_; // that depend on the exponentials
@@ -69,18 +72,52 @@ private:
 
 /// The dimensions of an operand of a product: those of the batch, the row, the element.
 static SmallVector<int64_t> getDims(const ScoreProduct &product, unsigned operand,
-                                    const ProductLoops &loops, int64_t row) {
+                                    const ProductLoops &loops, int64_t row, bool isGrouped) {
   SmallVector<int64_t> dims;
   for (int64_t loop : loops.batch)
     dims.push_back(product.findDim(operand, loop));
+  if (isGrouped)
+    dims.push_back(product.findDim(operand, loops.group));
   dims.push_back(product.findDim(operand, row));
   dims.push_back(product.findDim(operand, loops.element));
   return dims;
 }
 
+/// `isOfQueries`: each head has its own rows, also where several share keys.
 static RowSource getSource(const ScoreProduct &product, unsigned factor, const ProductLoops &loops,
-                           int64_t row) {
-  return RowSource(product.getFactor(factor), getDims(product, factor, loops, row));
+                           int64_t row, bool isOfQueries) {
+  const bool isGrouped = isOfQueries && loops.group >= 0;
+  return RowSource(product.getFactor(factor), getDims(product, factor, loops, row, isGrouped),
+                   isGrouped);
+}
+
+/// The only loop that sums and has more than one iteration; -1 if there is none or several.
+static int64_t findSumLoop(linalg::GenericOp op) {
+  int64_t found = -1;
+  for (auto [loop, kind, extent] :
+       llvm::enumerate(op.getIteratorTypesArray(), op.getStaticLoopRanges())) {
+    if (kind != utils::IteratorType::reduction || extent == 1)
+      continue;
+    if (found >= 0)
+      return -1;
+    found = loop;
+  }
+  return found;
+}
+
+/// The keys lack at most two dimensions: the queries, and the heads that share keys. The mask moves
+/// along the queries; without one the two are equal, and the later one is taken.
+bool AttentionFinder::chooseQueries(ArrayRef<int64_t> candidates) {
+  if (candidates.empty() || candidates.size() > 2)
+    return false;
+  queryDim_ = candidates.back();
+  if (candidates.size() == 1)
+    return true;
+  groupDim_ = candidates.front();
+  const std::optional<Positions> &mask = pattern_.softmax.mask;
+  if (mask && mask->factors[groupDim_] != 0)
+    std::swap(groupDim_, queryDim_);
+  return true;
 }
 
 /// Which dimensions of the scores are the queries and the batch: both factors of the product have
@@ -88,37 +125,41 @@ static RowSource getSource(const ScoreProduct &product, unsigned factor, const P
 bool AttentionFinder::splitDims() {
   Softmax &softmax = pattern_.softmax;
   const ScoreProduct &product = softmax.product;
-  linalg::GenericOp op = product.op;
-  if (op.getNumReductionLoops() != 1)
-    return false;
-  SmallVector<int64_t> loopOf(softmax.shape.size(), -1);
+  SmallVector<int64_t> loopOf(softmax.shape.size(), -1), ofQueries, units;
   for (auto [dim, place] : llvm::enumerate(softmax.productDims))
-    loopOf[place] = product.loops[2][dim];
+    if (place != kAnyDim)
+      loopOf[place] = product.loops[2][dim];
+  ProductLoops loops;
+  loops.element = findSumLoop(product.op);
   int64_t keyLoop = loopOf[softmax.keyDim];
   unsigned keyFactor = product.findDim(1, keyLoop) >= 0 ? 1 : 0;
-  if (product.findDim(1 - keyFactor, keyLoop) >= 0 || product.findDim(keyFactor, keyLoop) < 0)
+  if (loops.element < 0 || keyLoop < 0 || product.findDim(1 - keyFactor, keyLoop) >= 0 ||
+      product.findDim(keyFactor, keyLoop) < 0)
     return false;
-  ProductLoops loops;
   for (auto [dim, loop] : llvm::enumerate(loopOf)) {
-    bool inKeys = product.findDim(keyFactor, loop) >= 0;
-    bool inQueries = product.findDim(1 - keyFactor, loop) >= 0;
     if (int64_t(dim) == softmax.keyDim)
       continue;
-    if (inKeys && inQueries) {
+    bool inKeys = loop >= 0 && product.findDim(keyFactor, loop) >= 0;
+    bool inQueries = loop >= 0 && product.findDim(1 - keyFactor, loop) >= 0;
+    if (softmax.shape[dim] == 1) {
+      if (inQueries && !inKeys)
+        units.push_back(dim);
+    } else if (inKeys && inQueries) {
       batchDims_.push_back(dim);
       loops.batch.push_back(loop);
-    } else if (inQueries && queryDim_ < 0) {
-      queryDim_ = dim;
+    } else if (inQueries) {
+      ofQueries.push_back(dim);
     } else {
       return false;
     }
   }
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  loops.element = llvm::find(iterators, utils::IteratorType::reduction) - iterators.begin();
-  if (queryDim_ < 0)
+  if (ofQueries.empty() && !units.empty())
+    ofQueries.push_back(units.back());
+  if (!chooseQueries(ofQueries))
     return false;
-  pattern_.q = getSource(product, 1 - keyFactor, loops, loopOf[queryDim_]);
-  pattern_.k = getSource(product, keyFactor, loops, keyLoop);
+  loops.group = groupDim_ < 0 ? -1 : loopOf[groupDim_];
+  pattern_.q = getSource(product, 1 - keyFactor, loops, loopOf[queryDim_], /*isOfQueries=*/true);
+  pattern_.k = getSource(product, keyFactor, loops, keyLoop, /*isOfQueries=*/false);
   return true;
 }
 
@@ -129,7 +170,9 @@ bool AttentionFinder::guessDims() {
   if (rank < 2 || pattern_.softmax.keyDim != rank - 1)
     return false;
   queryDim_ = rank - 2;
-  batchDims_ = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
+  for (int64_t dim = 0; dim < rank - 2; ++dim)
+    if (pattern_.softmax.shape[dim] != 1)
+      batchDims_.push_back(dim);
   return true;
 }
 
@@ -154,32 +197,40 @@ bool AttentionFinder::followUsers() {
 std::optional<ProductLoops> AttentionFinder::splitLoops(const ScoreProduct &product,
                                                         unsigned scoreFactor,
                                                         ArrayRef<int64_t> scoreDims) const {
-  const size_t rank = pattern_.softmax.shape.size();
-  SmallVector<int64_t> loopOf(rank, -1);
-  if (scoreDims.size() != rank)
-    return std::nullopt;
+  SmallVector<int64_t> loopOf(pattern_.softmax.shape.size(), -1);
+  SmallVector<int64_t> extents = linalg::GenericOp(product.op).getStaticLoopRanges();
   for (auto [dim, place] : llvm::enumerate(scoreDims)) {
-    if (place == kAnyDim)
+    const int64_t loop = product.loops[scoreFactor][dim];
+    if (place != kAnyDim)
+      loopOf[place] = loop;
+    else if (extents[loop] != 1)
       return std::nullopt;
-    loopOf[place] = product.loops[scoreFactor][dim];
   }
   ProductLoops loops;
   auto isInRest = [&](int64_t loop) { return product.findDim(1 - scoreFactor, loop) >= 0; };
   auto isInResult = [&](int64_t loop) { return product.findDim(2, loop) >= 0; };
   for (int64_t dim : batchDims_) {
     loops.batch.push_back(loopOf[dim]);
-    if (!isInRest(loopOf[dim]) || !isInResult(loopOf[dim]))
+    if (loopOf[dim] < 0 || !isInRest(loopOf[dim]) || !isInResult(loopOf[dim]))
       return std::nullopt;
   }
   for (int64_t dim : {queryDim_, pattern_.softmax.keyDim})
-    (isInResult(loopOf[dim]) ? loops.row : loops.summed) = loopOf[dim];
-  linalg::GenericOp op = product.op;
-  for (int64_t loop = 0; loop < int64_t(op.getNumLoops()); ++loop)
-    if (!llvm::is_contained(loopOf, loop))
+    if (loopOf[dim] >= 0)
+      (isInResult(loopOf[dim]) ? loops.row : loops.summed) = loopOf[dim];
+  int64_t others = 0;
+  for (auto [loop, extent] : llvm::enumerate(extents))
+    if (extent != 1 && !llvm::is_contained(loopOf, int64_t(loop))) {
       loops.element = loop;
-  bool isComplete = loops.row >= 0 && loops.summed >= 0 && loops.element >= 0 &&
-                    op.getNumLoops() == rank + 1 && !isInRest(loops.row) &&
+      ++others;
+    }
+  bool isComplete = loops.row >= 0 && loops.summed >= 0 && others == 1 && !isInRest(loops.row) &&
                     isInRest(loops.summed) && isInRest(loops.element) && isInResult(loops.element);
+  if (isComplete && groupDim_ >= 0) {
+    // Heads that share keys have rows of their own, or are summed with the queries.
+    loops.group = loopOf[groupDim_];
+    isComplete = loops.group >= 0 && isInResult(loops.group) == isInResult(loopOf[queryDim_]) &&
+                 isInResult(loops.group) != isInRest(loops.group);
+  }
   return isComplete ? std::optional(loops) : std::nullopt;
 }
 
@@ -227,8 +278,9 @@ bool AttentionFinder::readSink(const ScoreProduct &product) {
     return fail("its probabilities are in a product that is none of attention");
   bool sumsKeys = product.findDim(factor, loops->summed) ==
                   llvm::find(value->dims, pattern_.softmax.keyDim) - value->dims.begin();
-  return placeSink({product.op, getSource(product, 1 - factor, *loops, loops->summed),
-                    getDims(product, 2, *loops, loops->row)},
+  const bool isGrouped = sumsKeys && loops->group >= 0;
+  return placeSink({product.op, getSource(product, 1 - factor, *loops, loops->summed, !sumsKeys),
+                    getDims(product, 2, *loops, loops->row, isGrouped), isGrouped},
                    value->formula, sumsKeys);
 }
 
@@ -251,24 +303,30 @@ bool AttentionFinder::readGradient() {
     return pattern_.queryGradient || pattern_.keyGradient || pattern_.valueGradient
                ? fail("its gradient is not complete")
                : true;
-  linalg::GenericOp op = product->op;
-  ArrayRef<int64_t> loopOf = product->loops[2];
+  SmallVector<int64_t> loopOf(pattern_.softmax.shape.size(), -1);
+  for (auto [dim, place] : llvm::enumerate(reader_->getGradientDims()))
+    if (place != kAnyDim)
+      loopOf[place] = product->loops[2][dim];
   int64_t queryLoop = loopOf[queryDim_], keyLoop = loopOf[pattern_.softmax.keyDim];
   unsigned keyFactor = product->findDim(1, keyLoop) >= 0 ? 1 : 0;
+  auto isIn = [&](unsigned factor, int64_t loop) { return product->findDim(factor, loop) >= 0; };
   ProductLoops loops;
-  bool isBatched = op.getNumReductionLoops() == 1;
+  loops.element = findSumLoop(product->op);
+  bool isBatched = loops.element >= 0;
   for (int64_t dim : batchDims_) {
     loops.batch.push_back(loopOf[dim]);
-    isBatched &= product->findDim(0, loopOf[dim]) >= 0 && product->findDim(1, loopOf[dim]) >= 0;
+    isBatched &= isIn(0, loopOf[dim]) && isIn(1, loopOf[dim]);
   }
-  if (!isBatched || product->findDim(keyFactor, queryLoop) >= 0 ||
-      product->findDim(1 - keyFactor, keyLoop) >= 0 || product->findDim(keyFactor, keyLoop) < 0 ||
-      product->findDim(1 - keyFactor, queryLoop) < 0)
+  if (groupDim_ >= 0) {
+    loops.group = loopOf[groupDim_];
+    isBatched &= isIn(1 - keyFactor, loops.group) && !isIn(keyFactor, loops.group);
+  }
+  if (!isBatched || isIn(keyFactor, queryLoop) || isIn(1 - keyFactor, keyLoop) ||
+      !isIn(keyFactor, keyLoop) || !isIn(1 - keyFactor, queryLoop))
     return fail("the gradient of its probabilities is not dO V^T");
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  loops.element = llvm::find(iterators, utils::IteratorType::reduction) - iterators.begin();
-  RowSource v = getSource(*product, keyFactor, loops, keyLoop);
-  pattern_.outputGradient = getSource(*product, 1 - keyFactor, loops, queryLoop);
+  RowSource v = getSource(*product, keyFactor, loops, keyLoop, /*isOfQueries=*/false);
+  pattern_.outputGradient =
+      getSource(*product, 1 - keyFactor, loops, queryLoop, /*isOfQueries=*/true);
   if (pattern_.output && pattern_.output->other != v)
     return fail("its gradient reads other values than the output");
   pattern_.v = v;
@@ -301,10 +359,13 @@ bool AttentionFinder::checkForm() {
   const Softmax &softmax = pattern_.softmax;
   if (batchDims_.size() > 2)
     return fail("it has more than two batch dimensions");
-  if (batchDims_.size() == 2)
+  // With one dimension beside the group, all heads share keys.
+  const bool isFirstBatch = batchDims_.size() == 2 || (batchDims_.size() == 1 && groupDim_ >= 0);
+  if (isFirstBatch)
     pattern_.batch = softmax.shape[batchDims_[0]];
-  if (!batchDims_.empty())
-    pattern_.heads = softmax.shape[batchDims_.back()];
+  if (batchDims_.size() == (isFirstBatch ? 2 : 1))
+    pattern_.keyHeads = softmax.shape[batchDims_.back()];
+  pattern_.heads = pattern_.keyHeads * (groupDim_ < 0 ? 1 : softmax.shape[groupDim_]);
   pattern_.queries = softmax.shape[queryDim_];
   pattern_.keys = softmax.shape[softmax.keyDim];
   pattern_.dim = pattern_.q.own.extents.back();
@@ -326,7 +387,7 @@ bool AttentionFinder::checkForm() {
       return fail("its mask is not causal");
     pattern_.causal = true;
   }
-  std::string problem = explainSizes({pattern_.batch, pattern_.heads, pattern_.heads,
+  std::string problem = explainSizes({pattern_.batch, pattern_.heads, pattern_.keyHeads,
                                       pattern_.queries, pattern_.keys, pattern_.dim},
                                      pattern_.causal);
   return problem.empty() ? true : fail(problem);

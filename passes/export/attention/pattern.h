@@ -13,12 +13,17 @@ struct AttentionProduct {
   linalg::GenericOp op;
   RowSource other; // its other factor: by batch, then the row that is summed over, then the element
   SmallVector<int64_t> resultDims; // of its result, by batch, row and element
+  bool isGrouped = false;          // whether the heads of its result share keys
+
+  Rows getResult() const {
+    return getRows(linalg::GenericOp(op).getResult(0), resultDims, isGrouped);
+  }
 };
 
 /// softmax(scale * Q K^T) V of one place in a step, with those of its products that are there.
 struct AttentionPattern {
   Softmax softmax;
-  int64_t batch = 1, heads = 1, queries = 0, keys = 0, dim = 0;
+  int64_t batch = 1, heads = 1, keyHeads = 1, queries = 0, keys = 0, dim = 0;
   bool causal = false;
   Type element;
   StringAttr precision; // the strictest that one of its products asks for; may be null

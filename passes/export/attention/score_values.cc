@@ -181,15 +181,33 @@ std::optional<ScoreValue> ScoreReader::readRowSum(linalg::GenericOp op) {
   return ScoreValue{*sum, dims};
 }
 
-/// Its dimensions are taken for the scores' in their order; who uses it checks that against the
-/// factors.
+/// The dimensions of what it is first computed with are taken for the scores' in their order; who
+/// uses it checks that against the factors.
 std::optional<ScoreValue> ScoreReader::readGradientProduct(const ScoreProduct &product) {
   linalg::GenericOp op = product.op;
-  if (gradient_ || shapeOf(op.getResult(0)) != ArrayRef<int64_t>(shape_))
+  Value value = op.getResult(0);
+  const int64_t rank = shapeOf(value).size();
+  SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    std::optional<SmallVector<int64_t>> spread = getSpreadDims(user);
+    if (spread) {
+      for (int64_t &dim : *spread)
+        dim = dim < 0 ? kAnyDim : from[dim];
+      from = *spread;
+    } else if (!isa<arith::ExtFOp, arith::TruncFOp>(user)) {
+      break;
+    }
+    value = user->getResult(0);
+  }
+  if (gradient_ || shapeOf(value) != ArrayRef<int64_t>(shape_))
     return std::nullopt;
   gradient_ = product;
-  return ScoreValue{ScoreFormula::gradient(),
-                    llvm::to_vector(llvm::seq<int64_t>(0, shape_.size()))};
+  gradientDims_.assign(rank, kAnyDim);
+  for (auto [place, dim] : llvm::enumerate(from))
+    if (dim != kAnyDim)
+      gradientDims_[dim] = place;
+  return ScoreValue{ScoreFormula::gradient(), gradientDims_};
 }
 
 std::optional<ScoreValue> ScoreReader::compute(Operation *op) {

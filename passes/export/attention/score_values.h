@@ -57,6 +57,8 @@ public:
   /// What depends on scores or their gradient and was read so far.
   const llvm::SetVector<Operation *> &getOperations() const { return operations_; }
   const std::optional<ScoreProduct> &getGradientProduct() const { return gradient_; }
+  /// Which dimension of the scores each dimension of its result is.
+  ArrayRef<int64_t> getGradientDims() const { return gradientDims_; }
 
 private:
   std::optional<ScoreValue> compute(Operation *op);
@@ -71,6 +73,7 @@ private:
   llvm::DenseMap<Value, ScoreValue> known_;
   llvm::SetVector<Operation *> operations_;
   std::optional<ScoreProduct> gradient_;
+  SmallVector<int64_t> gradientDims_;
   Operation *problem_ = nullptr;
 };
 

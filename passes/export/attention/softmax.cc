@@ -45,19 +45,49 @@ static linalg::GenericOp findMaximum(Value value) {
   return {};
 }
 
+/// The dimensions of `copy`, or kAnyDim, that those of `origin` are, which it is a transposed copy
+/// of, rounded or reshaped by dimensions of extent 1; nullopt if it is not.
+static std::optional<SmallVector<int64_t>> traceDims(Value copy, Value origin) {
+  const int64_t rank = cast<RankedTensorType>(copy.getType()).getRank();
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  while (copy != origin) {
+    Operation *op = copy.getDefiningOp();
+    std::optional<SmallVector<int64_t>> spread = op ? getSpreadDims(op) : std::nullopt;
+    if (spread) {
+      auto input = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+      if (!input || input.getNumElements() !=
+                        cast<RankedTensorType>(op->getResult(0).getType()).getNumElements())
+        return std::nullopt;
+      SmallVector<int64_t> before(input.getRank(), kAnyDim);
+      for (auto [dim, from] : llvm::enumerate(*spread))
+        if (from >= 0)
+          before[from] = dims[dim];
+      dims = before;
+    } else if (!isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(op)) {
+      return std::nullopt;
+    }
+    copy = op->getOperand(0);
+  }
+  return dims;
+}
+
 /// Whether `shift` is, in every row of `softmax.shape`, the result of `maximum`, which has a row
-/// for each. Sets the dimension of the keys.
-static bool isShiftByRow(Value shift, linalg::GenericOp maximum, Softmax &softmax) {
+/// for each and reads scores with the dimensions `scoreDims`. Sets the dimension of the keys.
+static bool isShiftByRow(Value shift, linalg::GenericOp maximum, ArrayRef<int64_t> scoreDims,
+                         Softmax &softmax) {
   AffineMap from = maximum.getMatchingIndexingMap(maximum.getDpsInputOperand(0));
   AffineMap to = maximum.getMatchingIndexingMap(maximum.getDpsInitOperand(0));
   SmallVector<int64_t> byLoop(maximum.getNumLoops(), kAnyDim), dims;
+  softmax.keyDim = kAnyDim;
   for (auto [dim, expr] : llvm::enumerate(from.getResults())) {
-    byLoop[cast<AffineDimExpr>(expr).getPosition()] = dim;
+    byLoop[cast<AffineDimExpr>(expr).getPosition()] = scoreDims[dim];
     if (!to.isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition()))
-      softmax.keyDim = dim;
+      softmax.keyDim = scoreDims[dim];
   }
   for (AffineExpr expr : to.getResults())
     dims.push_back(byLoop[cast<AffineDimExpr>(expr).getPosition()]);
+  if (softmax.keyDim == kAnyDim)
+    return false;
   ScoreReader reader(maximum.getResult(0), dims, softmax.shape, softmax.keyDim, std::nullopt);
   std::optional<ScoreValue> value = reader.read(shift);
   if (!value || value->dims.size() != softmax.shape.size() ||
@@ -130,7 +160,7 @@ private:
 
   Softmax &softmax_;
   Value value_;
-  SmallVector<int64_t> dims_; // of the current value: those of the exponentials
+  SmallVector<int64_t> dims_; // of the current value: those of the exponentials, or kAnyDim
 };
 } // namespace
 
@@ -175,11 +205,13 @@ bool ScoreWalk::hide(arith::SelectOp op) {
 
 bool ScoreWalk::permute(Operation *op, ArrayRef<int64_t> spread) {
   auto input = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  if (!input || llvm::is_contained(spread, -1) || spread.size() != size_t(input.getRank()))
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!input || input.getNumElements() != result.getNumElements())
     return fail("its scores are broadcast");
-  SmallVector<int64_t> dims(spread.size());
+  SmallVector<int64_t> dims(input.getRank(), kAnyDim);
   for (auto [dim, from] : llvm::enumerate(spread))
-    dims[from] = dims_[dim];
+    if (from >= 0)
+      dims[from] = dims_[dim];
   dims_ = dims;
   return next(op->getOperand(0));
 }
@@ -220,8 +252,9 @@ std::optional<Softmax> mlir::coll::findSoftmax(math::ExpOp exponential) {
   softmax.operations.insert(difference);
   softmax.operations.insert(exponential);
   Value scores = strip(difference.getLhs(), softmax.operations);
-  if (strip(maximum.getDpsInputs()[0], softmax.operations) != scores ||
-      !isShiftByRow(difference.getRhs(), maximum, softmax))
+  std::optional<SmallVector<int64_t>> dims =
+      traceDims(scores, strip(maximum.getDpsInputs()[0], softmax.operations));
+  if (!dims || !isShiftByRow(difference.getRhs(), maximum, *dims, softmax))
     return std::nullopt;
   ScoreWalk(softmax, scores).run();
   return softmax;

@@ -17,7 +17,8 @@ struct Softmax {
   SmallVector<int64_t> shape;
   int64_t keyDim = 0;
   ScoreProduct product;
-  SmallVector<int64_t> productDims; // of each dimension of the product: that of the exponentials
+  SmallVector<int64_t> productDims; // of each dimension of the product: that of the exponentials,
+                                    // or kAnyDim for one of extent 1
   double scale = 1;
   std::optional<Positions> mask;
   llvm::SetVector<Operation *> operations; // all of the above
