@@ -13,6 +13,8 @@ constexpr int64_t kBlockSize = 128;
 // About what a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
 constexpr int64_t kPositionsAhead = 8;
+// Threads that own positions all read all of them: with more of these the reading takes longer.
+constexpr int64_t kManyOwners = 64 * 1024;
 
 /// The iterations of a loop from 0 in steps of 1; 0 if it is no such loop.
 int64_t getExtent(scf::ForOp loop) {
@@ -142,7 +144,7 @@ std::optional<Ownership> findOwnership(Operation *nest, int64_t threads) {
     Operation *def = found ? found->position.getDefiningOp() : nullptr;
     if (!def || !nest->isProperAncestor(def) || matchPattern(def, m_Constant()))
       continue;
-    found->owners = std::min(found->size, kManyThreads / threads);
+    found->owners = std::min(found->size, std::max<int64_t>(kManyOwners / threads, 1));
     return found;
   }
   return std::nullopt;
