@@ -14,9 +14,9 @@
 // NCCL_PROFILER_PLUGIN has to name, too. --mpi: the processes are those that Open MPI's mpirun has
 // started, and MPI takes the communicator's id to all of them.
 //
-// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set, also
-// of calls of 4 bytes. Ends with 1 and NCCL's error where a rank fails; the other ranks, which may
-// wait for it, end then, too.
+// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
+// with 1 and NCCL's error where a rank fails; the other ranks, which may wait for it, end then,
+// too.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
@@ -85,8 +85,6 @@ public:
     dl::CudaScope scope(*cuda_, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
     Status status = open();
-    if (status.ok() && !options_.isLoop && options_.turns == 0)
-      status = measure(4);
     for (size_t i = 0; i < options_.sizes.size() && status.ok(); ++i)
       status = options_.turns > 0 ? takeTurns(options_.sizes[i])
                : options_.isLoop  ? loop(options_.sizes[i], "")

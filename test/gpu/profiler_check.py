@@ -7,7 +7,7 @@
 
 In FOLDER: the ranks have the same collectives; each has a completion that a kernel or the proxy told;
 a kernel's stop stamp is not before its start, unless flagged; nothing was dropped; medians are within 5 % of CUDA
-events, less what these take for launches.
+events, or within what a kernel's launch takes (over NVLink, where a call of 1 MiB takes 13 us).
 """
 
 import argparse
@@ -21,6 +21,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "profiler"))
 from perfetto_decode_test import Trace  # noqa: E402
+
+LAUNCH_MS = 0.010
 
 
 def read(path):
@@ -59,24 +61,18 @@ def check(path):
 
 
 def compare_times(path, colls):
-    """Medians beside those of CUDA events; by how much these are above the trace for 4 bytes is their launches."""
+    """Medians beside those of CUDA events, which take in the kernel's launch, and its start before NCCL stamps it."""
     times = path.with_suffix(".json")
     if not times.exists():
         return
-    launch = 0
-    for size, events in sorted(json.loads(times.read_text()).items(), key=lambda item: int(item[0])):
+    for size, events in json.loads(times.read_text()).items():
         kernels = [(coll["seq"], coll["gpu_end_ns"] - coll["gpu_start_ns"]) for coll in colls
                    if coll["bytes"] == int(size) and "gpu_start_ns" in coll]
         kernels = [ns for _, ns in sorted(kernels)][-len(events):]
         assert len(kernels) == len(events), f"{path.name}: {len(kernels)} all-reduces of {size} bytes"
         ours, cuda = statistics.median(kernels) / 1e6, statistics.median(events)
-        if int(size) <= 4:
-            launch = cuda - ours
-            print(f"  {size} bytes: {ours:.4f} ms in the trace, {cuda:.4f} ms by CUDA events: {launch:.4f} of launches")
-            continue
-        print(f"  {size} bytes: {ours:.4f} ms in the trace, {cuda:.4f} ms by CUDA events, "
-              f"{ours / (cuda - launch) - 1:+.1%} without launches")
-        assert abs(ours / (cuda - launch) - 1) < 0.05, "more than 5 % apart"
+        print(f"  {size} bytes: {ours:.4f} ms in the trace, {cuda:.4f} ms by CUDA events ({ours / cuda - 1:+.1%})")
+        assert abs(ours - cuda) < max(0.05 * cuda, LAUNCH_MS), "more than 5 % apart"
 
 
 def check_folder(folder):

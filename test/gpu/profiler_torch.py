@@ -16,7 +16,7 @@ os.environ.setdefault("NCCL_HOSTID", f"rank{RANK}")  # each rank is a node, so t
 import torch
 import torch.distributed as dist
 
-SIZES = (4, 1 << 20, 64 << 20)
+SIZES = (1 << 20, 64 << 20)
 CALLS_AT_ONCE = 32  # NCCL has room for the stamps of 64 calls that its host has not seen
 
 
