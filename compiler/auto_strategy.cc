@@ -4,18 +4,17 @@
 
 #include "compiler/error.h"
 #include "compiler/layer_folding.h"
+#include "compiler/plan_coster.h"
 #include "compiler/plan_space.h"
-#include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/step_cost.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 
-#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Threading.h"
 
 namespace coll::run {
 namespace {
@@ -25,34 +24,26 @@ constexpr int64_t kOperationBudget = 120'000;
 constexpr int64_t kLeastRefinements = 8, kMostRefinements = 400;
 /// Up to so many plans, all shardings of all arguments are tried.
 constexpr int64_t kMostExhaustive = 1'000;
-/// Meshes of three axes are tried for so many of the best plans with two.
+/// Meshes of three axes are tried for so many of the best plans with two; in a step with many
+/// layers, those that cut one of the two.
 constexpr size_t kBeam = 3;
 /// Plans that are listed beside the best.
 constexpr size_t kMostListed = 8;
 /// With few of the layers: strategies that are looked at further, the fastest and those that need
 /// least memory.
-constexpr size_t kMostFast = 12, kMostSmall = 4;
+constexpr size_t kMostFast = 6, kMostSmall = 2;
 /// Plans that are costed for the whole step, after a search with few of its layers.
 constexpr int kMostConfirmed = 6;
-
-mlir::OwningOpRef<mlir::ModuleOp> copyInto(mlir::MLIRContext &context, mlir::ModuleOp module) {
-  context.allowUnregisteredDialects(module.getContext()->allowsUnregisteredDialects());
-  context.printOpOnDiagnostic(false); // remarks are dropped; to print operations would take longest
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (void)mlir::writeBytecodeToFile(module, stream);
-  auto copy = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  assert(copy && "what was written can be read");
-  return copy;
-}
+/// Plans that are costed at a time; each takes the memory of a step.
+constexpr unsigned kMostThreads = 8;
 
 class PlanSearcher {
 public:
   PlanSearcher(const StepIr &step, const SearchOptions &options, plan::Topology topology)
-      : options_(options), topology_(std::move(topology)),
-        context_(step.module.get()->getContext()->getDialectRegistry(),
-                 mlir::MLIRContext::Threading::DISABLED),
-        base_(copyInto(context_, step.module.get())) {}
+      : options_(options), base_(step.module.get().clone()),
+        coster_(*base_->getContext(),
+                {std::move(topology), options.topology, options.shards, options.narrowSums},
+                std::min(kMostThreads, llvm::hardware_concurrency().compute_thread_count())) {}
 
   llvm::Expected<PlanSearch> run() {
     prepare();
@@ -68,7 +59,7 @@ public:
                        " can be partitioned; --strategy=data says why");
     sort();
     PlanSearch search;
-    search.tried = tried_;
+    search.tried = coster_.numCosted(few_);
     search.boundUs = boundUs_;
     search.memoryLimit = options_.memoryLimit;
     for (PlanCandidate &plan : plans_) {
@@ -83,27 +74,29 @@ public:
   }
 
 private:
-  struct Cost {
-    double us = 0;
-    int64_t wireBytes = 0, memoryBytes = 0;
-  };
-
   /// Inlines calls once, and measures the step as it is on one device.
   void prepare() {
     mlir::PassManager manager(base_->getContext());
     manager.enableVerifier(false);
     mlir::coll::buildInlinePipeline(manager);
     manager.addPass(mlir::coll::createDropEmptyPass());
-    (void)runSilently(manager, *base_);
+    mlir::ScopedDiagnosticHandler silence(base_->getContext(),
+                                          [](mlir::Diagnostic &) { return mlir::success(); });
+    (void)manager.run(*base_);
     plan::Mesh one;
     one.axes.push_back({"rank", 1});
-    auto model = plan::CostModel::overTopology(topology_, one);
+    auto model = plan::CostModel::overTopology(coster_.topology(), one);
     assert(model.ok() && "a topology has a rank");
     auto step = base_->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
     boundUs_ = mlir::coll::getStepCost(step, nullptr, *model).computeUs / double(options_.ranks);
     groups_ = findArgumentGroups(step);
     if (options_.foldsLayers)
       folded_ = foldLayers(*base_, options_.shards);
+    whole_ = few_ = coster_.add(*base_);
+    if (folded_) {
+      few_ = coster_.add(*folded_->shorter);
+      more_ = coster_.add(*folded_->longer);
+    }
     auto count = [this](mlir::ModuleOp module) {
       module.walk([this](mlir::Operation *) { ++operations_; });
     };
@@ -113,27 +106,32 @@ private:
     count(*folded_->longer);
   }
 
-  mlir::LogicalResult runSilently(mlir::PassManager &manager, mlir::ModuleOp module) {
-    mlir::ScopedDiagnosticHandler silence(module.getContext(),
-                                          [](mlir::Diagnostic &) { return mlir::success(); });
-    return manager.run(module);
+  /// Costs plans that tryPlan() is about to be called with, several at a time. With few of the
+  /// layers, those that may be better than `bar`, if there is one, are costed with more of them.
+  void costAhead(const std::vector<PlanCandidate> &plans, const PlanCandidate *bar = nullptr) {
+    coster_.cost(few_, plans);
+    if (!folded_)
+      return;
+    std::vector<PlanCandidate> better;
+    for (const PlanCandidate &plan : plans)
+      if (const std::optional<PlanCost> &few = coster_.costOf(few_, plan))
+        if (!bar || mayBeat(*few, *bar))
+          better.push_back(plan);
+    coster_.cost(more_, better);
   }
 
-  /// Costs the plan, unless it is known; whether it can be partitioned. Nothing more is done for a
-  /// plan of which two layers are no better than those of `bar`, if there is one.
+  /// Takes the plan up, unless it is known; whether it can be partitioned. Nothing more is done for
+  /// a plan of which two layers are no better than those of `bar`, if there is one.
   bool tryPlan(PlanCandidate plan, const PlanCandidate *bar = nullptr) {
     std::string key = plan.describe();
     auto [known, isNew] = known_.try_emplace(key, false);
     if (!isNew)
       return known->second;
-    std::optional<Cost> cost;
-    if (!folded_) {
-      ++tried_;
-      cost = costOf(plan, *base_);
-    } else if (const std::optional<Cost> &few = costOfFew(plan)) {
-      if (bar && !mayBeat(*few, *bar))
+    std::optional<PlanCost> cost = coster_.costOf(few_, plan);
+    if (cost && folded_) {
+      if (bar && !mayBeat(*cost, *bar))
         return false;
-      cost = predict(plan, *few);
+      cost = predict(plan, *cost);
     }
     if (!cost)
       return false;
@@ -145,38 +143,29 @@ private:
     return true;
   }
 
-  /// The cost of the plan for the step with the fewest layers.
-  const std::optional<Cost> &costOfFew(const PlanCandidate &plan) {
-    auto [found, isNew] = few_.try_emplace(plan.describe());
-    if (isNew) {
-      ++tried_;
-      found->second = costOf(plan, *folded_->shorter);
-    }
-    return found->second;
-  }
-
   /// Whether a plan that costs so much with few layers can be better than `bar`.
-  bool mayBeat(const Cost &few, const PlanCandidate &bar) {
-    const Cost &other = *costOfFew(bar);
+  bool mayBeat(const PlanCost &few, const PlanCandidate &bar) {
+    const PlanCost &other = *coster_.costOf(few_, bar);
     if (!fits(bar))
       return few.memoryBytes < other.memoryBytes;
     return std::tie(few.us, few.memoryBytes) < std::tie(other.us, other.memoryBytes);
   }
 
   /// From two short steps; from the whole one where the longer of them costs less.
-  std::optional<Cost> predict(const PlanCandidate &plan, const Cost &first) {
-    std::optional<Cost> last = costOf(plan, *folded_->longer);
+  std::optional<PlanCost> predict(const PlanCandidate &plan, const PlanCost &first) {
+    std::optional<PlanCost> last = coster_.costOf(more_, plan);
     if (!last)
       return std::nullopt;
     if (last->us < first.us || last->wireBytes < first.wireBytes ||
         last->memoryBytes < first.memoryBytes)
-      return costOf(plan, *base_);
+      return coster_.costOf(whole_, plan);
     auto bytes = [&](int64_t ofFirst, int64_t ofLast) {
       return static_cast<int64_t>(
           folded_->extrapolate(static_cast<double>(ofFirst), static_cast<double>(ofLast)));
     };
-    return Cost{folded_->extrapolate(first.us, last->us), bytes(first.wireBytes, last->wireBytes),
-                bytes(first.memoryBytes, last->memoryBytes)};
+    return PlanCost{folded_->extrapolate(first.us, last->us),
+                    bytes(first.wireBytes, last->wireBytes),
+                    bytes(first.memoryBytes, last->memoryBytes)};
   }
 
   /// A whole step may be split otherwise than its few layers: the best plan is costed for all of
@@ -188,7 +177,7 @@ private:
                                    [this](const auto &a, const auto &b) { return isBetter(a, b); });
       if (!confirmed.insert(plan->describe()).second)
         return;
-      std::optional<Cost> cost = costOf(*plan, *base_);
+      const std::optional<PlanCost> &cost = coster_.costOf(whole_, *plan);
       if (!cost) {
         plans_.erase(plan);
         continue;
@@ -198,30 +187,6 @@ private:
       plan->memoryBytes = cost->memoryBytes;
     }
     llvm::erase_if(plans_, [&](const auto &plan) { return !confirmed.contains(plan.describe()); });
-  }
-
-  /// Partitions a copy of `source` as the plan says; nullopt where that is not possible.
-  std::optional<Cost> costOf(const PlanCandidate &plan, mlir::ModuleOp source) {
-    mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
-    mlir::PassManager manager(module->getContext());
-    manager.enableVerifier(false);
-    mlir::coll::StrategyOptions strategy;
-    strategy.mesh = plan.mesh;
-    strategy.strategy = plan.strategy;
-    strategy.shards = plan.shards; // the user's come last, so that they decide
-    strategy.shards.insert(strategy.shards.end(), options_.shards.begin(), options_.shards.end());
-    strategy.partition.topology = options_.topology;
-    strategy.partition.narrowSums = options_.narrowSums;
-    mlir::coll::buildCostingPipeline(manager, strategy);
-    if (mlir::failed(runSilently(manager, *module)))
-      return std::nullopt;
-    auto step = module->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
-    mlir::coll::MeshOp mesh = *module->getOps<mlir::coll::MeshOp>().begin();
-    auto model = plan::CostModel::overTopology(topology_, mlir::coll::toPlanMesh(mesh));
-    if (!model.ok())
-      return std::nullopt;
-    const mlir::coll::StepCost cost = mlir::coll::getStepCost(step, mesh, *model);
-    return Cost{cost.totalUs(), cost.wireBytes, cost.memoryBytes};
   }
 
   bool fits(const PlanCandidate &plan) const {
@@ -259,26 +224,33 @@ private:
     }
     if (count > kMostExhaustive)
       return false;
+    std::vector<PlanCandidate> plans;
     for (const auto &mesh : meshes)
-      tryAllShardings(mesh, 0, {});
+      listAllShardings(mesh, 0, {}, plans);
+    tryAll(std::move(plans));
     return true;
   }
 
-  void tryAllShardings(const std::vector<MeshAxisOption> &mesh, size_t index,
-                       std::vector<std::string> shards) {
+  void listAllShardings(const std::vector<MeshAxisOption> &mesh, size_t index,
+                        std::vector<std::string> shards, std::vector<PlanCandidate> &plans) {
     if (index == groups_.single.size()) {
-      PlanCandidate plan;
+      PlanCandidate &plan = plans.emplace_back();
       plan.mesh = describeMesh(mesh);
       plan.shards = std::move(shards);
-      tryPlan(std::move(plan));
       return;
     }
     const ArgumentGroup &group = groups_.single[index];
     for (const std::string &sharding : listShardings(group, mesh)) {
       std::vector<std::string> extended = shards;
       extended.push_back(group.pattern + ": " + sharding);
-      tryAllShardings(mesh, index + 1, std::move(extended));
+      listAllShardings(mesh, index + 1, std::move(extended), plans);
     }
+  }
+
+  void tryAll(std::vector<PlanCandidate> plans, const PlanCandidate *bar = nullptr) {
+    costAhead(plans, bar);
+    for (PlanCandidate &plan : plans)
+      tryPlan(std::move(plan), bar);
   }
 
   void tryStrategies() {
@@ -290,11 +262,13 @@ private:
     if (three.empty())
       return;
     sort();
-    std::vector<std::string> beam;
-    for (const PlanCandidate &plan : llvm::ArrayRef(plans_).take_front(kBeam))
-      beam.push_back(plan.strategy);
+    std::vector<PlanCandidate> beam(plans_.begin(),
+                                    plans_.begin() + std::min(kBeam, plans_.size()));
     llvm::erase_if(three, [&](const PlanCandidate &plan) {
-      return llvm::none_of(beam, [&](const auto &other) { return extends(plan.strategy, other); });
+      return llvm::none_of(beam, [&](const PlanCandidate &other) {
+        return extends(plan.strategy, other.strategy) &&
+               (!folded_ || cutsOneAxis(plan.mesh, other.mesh));
+      });
     });
     tryBest(std::move(three));
   }
@@ -302,20 +276,21 @@ private:
   /// Tries all plans or, with few of the layers, those that look best.
   void tryBest(std::vector<PlanCandidate> plans) {
     if (folded_) {
-      llvm::erase_if(plans, [this](const PlanCandidate &plan) { return !costOfFew(plan); });
-      llvm::stable_sort(plans, [this](const PlanCandidate &a, const PlanCandidate &b) {
-        return costOfFew(a)->us < costOfFew(b)->us;
+      coster_.cost(few_, plans);
+      auto few = [this](const PlanCandidate &plan) { return coster_.costOf(few_, plan); };
+      llvm::erase_if(plans, [&](const PlanCandidate &plan) { return !few(plan); });
+      llvm::stable_sort(plans, [&](const PlanCandidate &a, const PlanCandidate &b) {
+        return few(a)->us < few(b)->us;
       });
       if (plans.size() > kMostFast + kMostSmall) {
         auto rest = plans.begin() + kMostFast;
-        std::stable_sort(rest, plans.end(), [this](const auto &a, const auto &b) {
-          return costOfFew(a)->memoryBytes < costOfFew(b)->memoryBytes;
+        std::stable_sort(rest, plans.end(), [&](const auto &a, const auto &b) {
+          return few(a)->memoryBytes < few(b)->memoryBytes;
         });
         plans.resize(kMostFast + kMostSmall);
       }
     }
-    for (PlanCandidate &plan : plans)
-      tryPlan(std::move(plan));
+    tryAll(std::move(plans));
   }
 
   /// Splits one group after the other in the way that is fastest, and starts again after a gain.
@@ -327,31 +302,34 @@ private:
       for (const ArgumentGroup &group : groups_.folded) {
         const PlanCandidate before = best();
         std::vector<MeshAxisOption> mesh = llvm::cantFail(parseMesh(before.mesh));
+        std::vector<PlanCandidate> plans;
         for (const std::string &sharding : listShardings(group, mesh)) {
           if (left-- <= 0)
-            return;
-          PlanCandidate plan = before;
+            break;
+          PlanCandidate &plan = plans.emplace_back(before);
           llvm::erase_if(plan.shards, [&](const std::string &shard) {
             return llvm::StringRef(shard).starts_with(group.pattern + ": ");
           });
           plan.shards.push_back(group.pattern + ": " + sharding);
-          tryPlan(std::move(plan), folded_ ? &before : nullptr);
         }
+        tryAll(std::move(plans), folded_ ? &before : nullptr);
+        if (left <= 0)
+          return;
         gained |= isBetter(best(), before);
       }
     }
   }
 
   const SearchOptions &options_;
-  plan::Topology topology_;
-  mlir::MLIRContext context_; // its own, of one thread: types and attributes are made without locks
   mlir::OwningOpRef<mlir::ModuleOp> base_;
+  PlanCoster coster_;
   std::optional<FoldedStep> folded_; // where layers repeat
+  /// All layers, the fewest and some more; the first two are one where none repeat.
+  PlanCoster::StepNumber whole_ = 0, few_ = 0, more_ = 0;
   ArgumentGroups groups_;
-  int64_t operations_ = 0, tried_ = 0;
+  int64_t operations_ = 0;
   double boundUs_ = 0;
   llvm::StringMap<bool> known_;
-  llvm::StringMap<std::optional<Cost>> few_; // by plan
   std::vector<PlanCandidate> plans_;
 };
 

@@ -242,4 +242,12 @@ bool extends(llvm::StringRef strategies, llvm::StringRef others) {
   return llvm::all_of(some, [&](llvm::StringRef word) { return llvm::is_contained(all, word); });
 }
 
+bool cutsOneAxis(llvm::StringRef mesh, llvm::StringRef other) {
+  llvm::SmallVector<llvm::StringRef> all, some;
+  mesh.split(all, ',');
+  other.split(some, ',');
+  return llvm::count_if(some,
+                        [&](llvm::StringRef axis) { return !llvm::is_contained(all, axis); }) <= 1;
+}
+
 } // namespace coll::run

@@ -45,6 +45,10 @@ std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
 /// Whether a list of strategies has all that another one has.
 bool extends(llvm::StringRef strategies, llvm::StringRef others);
 
+/// Whether all axes of mesh `other` but one have the same size in `mesh`: "dp=4,fsdp=2,tp=8" comes
+/// from "dp=8,tp=8" by a cut of one axis.
+bool cutsOneAxis(llvm::StringRef mesh, llvm::StringRef other);
+
 } // namespace coll::run
 
 #endif // COLL_COMPILER_PLAN_SPACE_H

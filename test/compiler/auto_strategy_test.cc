@@ -2,6 +2,7 @@
 
 #include "compiler/auto_strategy.h"
 #include "compiler/layer_folding.h"
+#include "compiler/plan_coster.h"
 #include "passes/passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -149,6 +150,36 @@ TEST(AutoStrategy, FoldedLayersCostWhatAllOfThemDo) {
   EXPECT_NEAR(a.us, b.us, 1e-3 * b.us);
   EXPECT_NEAR(double(a.wireBytes), double(b.wireBytes), 1e-3 * double(b.wireBytes));
   EXPECT_NEAR(double(a.memoryBytes), double(b.memoryBytes), 2e-2 * double(b.memoryBytes));
+}
+
+TEST(PlanCoster, CostsDoNotDependOnThreads) {
+  Loaded loaded;
+  load(loaded, 3);
+  std::vector<PlanCandidate> plans;
+  for (auto [mesh, strategy] :
+       {std::pair("dp=4", "data"), std::pair("dp=4", "fsdp"), std::pair("dp=4", "zero1"),
+        std::pair("tp=4", "tensor"), std::pair("dp=2,tp=2", "zero1,tensor"),
+        std::pair("dp=4", "unknown")}) {
+    plans.emplace_back().mesh = mesh;
+    plans.back().strategy = strategy;
+  }
+  const PlanCoster::Options options = {plan::assumedTopology(4), "", {}, false};
+  PlanCoster alone(loaded.context, options, 1), together(loaded.context, options, 3);
+  const PlanCoster::StepNumber first = alone.add(*loaded.step.module),
+                               second = together.add(*loaded.step.module);
+  alone.cost(first, plans);
+  together.cost(second, plans);
+  for (const PlanCandidate &plan : plans) {
+    SCOPED_TRACE(plan.describe());
+    const std::optional<PlanCost> &a = alone.costOf(first, plan),
+                                  &b = together.costOf(second, plan);
+    ASSERT_EQ(a.has_value(), plan.strategy != "unknown");
+    ASSERT_EQ(b.has_value(), a.has_value());
+    if (a)
+      EXPECT_EQ(std::tie(a->us, a->wireBytes, a->memoryBytes),
+                std::tie(b->us, b->wireBytes, b->memoryBytes));
+  }
+  EXPECT_EQ(together.numCosted(second), int64_t(plans.size()));
 }
 
 } // namespace
