@@ -7,6 +7,7 @@ Each row is a LLaMA-shaped training step with Adam, every layer written out, and
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -30,6 +31,7 @@ ROWS = {"llama_8b": ("llama_8b", 64, []),
         "llama_8b_12_layers": ("llama_8b_12_layers", 64, []),
         "llama_8b_3d": ("llama_8b", 64, ["--mesh=dp=4,fsdp=4,tp=4"]),
         "llama_405b": ("llama_405b", 1024, [])}
+TARGETS = {"llama_8b": 2, "llama_8b_3d": 5, "llama_405b": 20}  # seconds
 
 
 def rms_norm(x, scale):
@@ -115,8 +117,10 @@ def measure(name, folder, tool):
     said, all_seconds, all_cpu = run(tool, path, states, ranks, [*more, "--strategy=auto"])
     found = re.search(r"chosen of (\d+) plans: (.*)", said)
     _, seconds, cpu = run(tool, path, states, ranks, shlex.split(found[2]))
-    return {"step": name, "ranks": ranks, "plans": int(found[1]), "chosen": found[2],
-            "search_s": round(all_seconds - seconds, 2), "search_cpu_s": round(all_cpu - cpu, 2)}
+    return {"date": datetime.date.today().isoformat(), "command": f"bench_auto.py {name}", "case": name,
+            "size": f"{ranks} ranks", "metric": "s to search", "ours": round(all_seconds - seconds, 2), "peer": None,
+            "peer_name": None, "ratio": None, "target": TARGETS.get(name), "ours_cpu": round(all_cpu - cpu, 2),
+            "plans": int(found[1]), "chosen": found[2]}
 
 
 def main():
@@ -128,7 +132,7 @@ def main():
     options = parser.parse_args()
     folder = options.keep or pathlib.Path(tempfile.mkdtemp())
     for name in options.names or ROWS:
-        row = {"machine": platform.node(), "cores": os.cpu_count(), **measure(name, folder, options.tools / "coll-run")}
+        row = {"machine": f"{platform.node()}, {len(os.sched_getaffinity(0))} cores", **measure(name, folder, options.tools / "coll-run")}
         print(json.dumps(row))
         if options.append:
             with options.append.open("a") as file:
