@@ -185,15 +185,18 @@ def measure_fixed_costs(out):
     rounds = [repeat(training.step, 0.1) for _ in range(ROUNDS)]
     rows = Rows(out)
     rows.add("empty step through Python", "1 ranks", "us", 1e3 * statistics.median(rounds), target=10)
-    times = []
-    for _ in range(7):
+    rows.add("import coll", "", "s", seconds_of("import coll"), target=0.2)
+    rows.add("import coll and use it: its library, and NumPy", "", "s", seconds_of("import coll; coll.compile"))
+
+
+def seconds_of(statement):
+    """What a statement adds to the start of Python: the median of several processes."""
+    def run(text):
         begin = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import coll"], check=True)
-        whole = time.perf_counter() - begin
-        begin = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "pass"], check=True)
-        times.append(whole - (time.perf_counter() - begin))
-    rows.add("import coll", "", "s", statistics.median(times), target=0.2)
+        subprocess.run([sys.executable, "-c", text], check=True)
+        return time.perf_counter() - begin
+
+    return statistics.median(run(statement) - run("pass") for _ in range(7))
 
 
 def start(options, ranks):

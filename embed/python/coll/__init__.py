@@ -13,11 +13,27 @@
 
 from __future__ import annotations
 
-from ._coll import Error
-from ._exchange import RemoteTensor, Reshard, TensorOwner, plan_reshard
-from ._executable import Collective, Executable, Training, Value, compile, load
-from ._jit import State, jit
-from ._report import Report
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from ._coll import Error
+    from ._exchange import RemoteTensor, Reshard, TensorOwner, plan_reshard
+    from ._executable import Collective, Executable, Training, Value, compile, load
+    from ._jit import State, jit
+    from ._report import Report
+    from .moe import MoeBuffer
+
+# Where each name is; a module is loaded when one of its names is used, the library with the first of them.
+_PLACES = {
+    "._coll": ("Error",),
+    "._exchange": ("RemoteTensor", "Reshard", "TensorOwner", "plan_reshard"),
+    "._executable": ("Collective", "Executable", "Training", "Value", "compile", "load"),
+    "._jit": ("State", "jit"),
+    "._report": ("Report",),
+    ".moe": ("MoeBuffer",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Report", "Reshard", "State",
            "TensorOwner", "Training", "Value", "compile", "explain", "jit", "load", "memory", "plan_reshard", "verify"]
@@ -25,20 +41,28 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name):
-    if name == "MoeBuffer":  # loaded where it is used
-        from .moe import MoeBuffer
+    if name not in _MODULES:
+        raise AttributeError(f"module 'coll' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
 
-        return MoeBuffer
-    raise AttributeError(f"module 'coll' has no attribute '{name}'")
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def explain(text: str | bytes, **options):
     """The collectives of a step with their reasons, as a table; options as of :func:`compile`."""
+    from ._executable import compile
+
     return compile(text, **options).collectives
 
 
 def memory(text: str | bytes, **options) -> list[dict[str, int]]:
     """Bytes of each rank, before the step runs: a list of dicts; options as of :func:`compile`."""
+    from ._executable import compile
+
     executable = compile(text, **options)
     return [executable.memory(rank) for rank in range(executable.num_ranks)]
 
@@ -48,4 +72,6 @@ def verify(text: str | bytes, **options) -> None:
 
     Returns None. Raises :class:`Error` that shows the mismatch or the cyclic wait, rank by rank.
     """
+    from ._executable import compile
+
     compile(text, **options, proof=True)

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -259,6 +260,20 @@ class CompileTest(unittest.TestCase):
         time.sleep(0.01)
         np.testing.assert_allclose(loss, self.x.sum(), rtol=1e-5)
         self.assertTrue(np.isfinite(state).all())
+
+
+class ImportTest(unittest.TestCase):
+    def test_the_library_is_loaded_when_a_name_is_used(self):
+        program = ("import sys, coll\n"
+                   "assert not {'numpy', 'coll._coll'} & set(sys.modules)\n"
+                   "assert 'jit' in dir(coll) and coll.Error and 'coll._coll' in sys.modules")
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+    def test_every_name_is_there(self):
+        for name in coll.__all__:
+            self.assertTrue(callable(getattr(coll, name)), name)
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nothing'"):
+            coll.nothing
 
 
 if __name__ == "__main__":
