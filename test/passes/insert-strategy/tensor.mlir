@@ -86,3 +86,26 @@ module @clipped {
     return %w1, %w2, %norm, %y : tensor<32x64xf32>, tensor<64x32xf32>, tensor<f32>, tensor<8x32xf32>
   }
 }
+
+// -----
+
+// Weights of which a part is read, not from the first column on, are not split along the columns: ranks
+// would exchange columns in each step.
+// CHECK-LABEL: module @part_of_weights
+// CHECK: func.func @step(
+// CHECK-SAME: coll.name = "w1", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\[\], \[\]\]}}>
+module @part_of_weights {
+  func.func @step(%w1: tensor<32x66xf32> {coll.role = "state", coll.name = "w1"},
+                  %w2: tensor<64x32xf32> {coll.role = "state", coll.name = "w2"},
+                  %x: tensor<8x32xf32> {coll.role = "batch", coll.name = "x"})
+      -> (tensor<32x66xf32>, tensor<64x32xf32>, tensor<8x32xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<8x64xf32>
+    %zero_y = arith.constant dense<0.0> : tensor<8x32xf32>
+    %part = tensor.extract_slice %w1[0, 1] [32, 64] [1, 1] : tensor<32x66xf32> to tensor<32x64xf32>
+    %h = linalg.matmul ins(%x, %part : tensor<8x32xf32>, tensor<32x64xf32>)
+                       outs(%zero : tensor<8x64xf32>) -> tensor<8x64xf32>
+    %y = linalg.matmul ins(%h, %w2 : tensor<8x64xf32>, tensor<64x32xf32>)
+                       outs(%zero_y : tensor<8x32xf32>) -> tensor<8x32xf32>
+    return %w1, %w2, %y : tensor<32x66xf32>, tensor<64x32xf32>, tensor<8x32xf32>
+  }
+}
