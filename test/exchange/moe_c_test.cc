@@ -152,8 +152,15 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
   combine.hidden = x.hidden;
   combine.numSms = 4;
   combine.out = out.data();
+  // And the weights of its experts, which those of each token's come back from.
+  std::vector<float> outWeights(from.topkIdx.size() + 1);
+  combine.topkWeights = received.topkWeights;
+  combine.numTopk = routing.numTopk;
+  combine.outWeights = outWeights.data();
   ok(coll_moe_combine(buffer, &combine, again.handle, order));
   wait(r);
+  for (size_t i = 0; i < from.topkIdx.size(); ++i)
+    EXPECT_EQ(outWeights[i], from.topkIdx[i] >= 0 ? from.topkWeights[i] : 0) << i;
   const auto *rows = reinterpret_cast<const uint16_t *>(from.x.data());
   for (size_t t = 0; t < tokens; ++t)
     for (size_t i = 0; i < static_cast<size_t>(x.hidden); ++i) {
