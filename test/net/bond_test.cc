@@ -386,6 +386,26 @@ TEST_P(BondTest, TriesAreBounded) {
   EXPECT_EQ(right_.flaky->sent(1), sent);
 }
 
+// A link that was up for moments only has not been mended.
+TEST_P(BondTest, ALinkThatFailsAgainAndAgainIsGivenUp) {
+  BondOptions options = eager();
+  options.maxRetries = 3;
+  open(options);
+  Ends ends = connect();
+  auto use = [&](int times, bool cuts) {
+    for (int i = 0; i < times; ++i) {
+      if (cuts)
+        left_.flaky->cut(1);
+      expectUsable(ends);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  };
+  use(40, /*cuts=*/true);
+  const uint64_t sent = right_.flaky->sent(1);
+  use(20, /*cuts=*/false);
+  EXPECT_EQ(right_.flaky->sent(1), sent);
+}
+
 // Done means that they have left the device, which then loses them with the link.
 TEST_P(BondTest, WhatWasDoneBeforeCloseArrivesEvenIfALinkFails) {
   constexpr size_t kMessages = 20;

@@ -47,6 +47,15 @@ int32_t gpuStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *c
   return code == kCollOk ? scale(abi, ctx, args[1], results[1], 1) : code;
 }
 
+// The same, in which a call comes first.
+int32_t callFirst(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                  void *arena) {
+  int32_t code = abi->all_reduce(ctx, 0, args[0], arena, 4, kCollF32, kCollSum, 0, 0, 0, nullptr);
+  if (code == kCollOk)
+    code = scale(abi, ctx, arena, args[0], 4);
+  return code == kCollOk ? scale(abi, ctx, args[1], results[1], 1) : code;
+}
+
 class Listener : public rt::TraceSink {
 public:
   void onEvent(const TraceEvent &event) override {
@@ -93,11 +102,11 @@ protected:
     });
   }
 
-  std::unique_ptr<rt::Executor> executor() {
+  std::unique_ptr<rt::Executor> executor(CollEntry step = gpuStep) {
     std::string text = rt::test::descriptorText(kRanks);
     text.insert(1, std::string(R"("device":"gpu",)") + kComputations);
     rt::Result<rt::Program> program =
-        rt::Program::create(text, gpuStep, nullptr, {".version 8.0", kKernels, nullptr, 0});
+        rt::Program::create(text, step, nullptr, {".version 8.0", kKernels, nullptr, 0});
     EXPECT_TRUE(program.ok()) << program.status().toString();
     rt::ExecutorOptions options;
     options.backend = "nccl";
@@ -147,6 +156,19 @@ TEST_F(GpuHostTest, TheTraceHearsWhatTheGpuDid) {
     EXPECT_GT(event.timeNs, beginNs - event.errorNs);
     EXPECT_TRUE(event.op == 0 || event.op == kKernelOp) << event.op;
   }
+}
+
+TEST_F(GpuHostTest, ACallThatComesFirstEndsOnTheGpuToo) {
+  defineStamp();
+  std::unique_ptr<rt::Executor> executor = this->executor(callFirst);
+  Listener listener;
+  {
+    rt::ScopedTraceSink listen(&listener);
+    EXPECT_EQ(train(*executor), expected_);
+  }
+  for (bool isReplay : {false, true})
+    EXPECT_EQ(listener.count(TraceLevel::Device, TracePhase::End, isReplay),
+              3 * kRanks * (isReplay ? kSteps - kEager : kEager));
 }
 
 TEST_F(GpuHostTest, ATraceThatCannotBeIsMissingAndTheRunStands) {
