@@ -159,6 +159,27 @@ TEST_P(GpuCompression, BringsTheBitsThatTravelWithoutIt) {
               resultsOf("net/tcp//" + GetParam() + "/compress"));
 }
 
+TEST_P(GpuCompression, SumsHaveAsManySourcesAsAnItemHolds) {
+  constexpr int kMost = static_cast<int>(kChannelMaxSources);
+  std::unique_ptr<network::GpuMover> mover =
+      network::GpuMover::create(network::gpuPlatform(), 0, {}).take();
+  char *one = mover->allocate(4).take(), *sum = mover->allocate(4).take();
+  const float value = 3;
+  ASSERT_TRUE(mover->write(one, &value, 4).ok());
+  const std::vector<const void *> sources(kMost + 1, one);
+  Result<network::Mover::Ticket> ticket =
+      mover->reduce(kCollF32, kCollSum, sources.data(), kMost, sum, 1);
+  ASSERT_TRUE(ticket.ok()) << ticket.status().toString();
+  ASSERT_TRUE(mover->waitFor(*ticket).ok());
+  float got = 0;
+  ASSERT_TRUE(mover->read(&got, sum, 4).ok());
+  EXPECT_EQ(got, 3.0f * kMost);
+  EXPECT_EQ(mover->reduce(kCollF32, kCollSum, sources.data(), kMost + 1, sum, 1).status().code(),
+            kCollUnsupported);
+  mover->release(one);
+  mover->release(sum);
+}
+
 TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
   constexpr int64_t kBytes = 1'000'000;
   network::GpuMoverOptions options;
@@ -257,6 +278,8 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
     if (isLasting) {
       EXPECT_EQ(outcome.code(), kCollDevice);
       EXPECT_NE(outcome.message().find("cannot be repaired"), std::string::npos)
+          << outcome.message();
+      EXPECT_NE(outcome.message().find("in slot 0 of queue"), std::string::npos)
           << outcome.message();
     } else {
       EXPECT_TRUE(outcome.ok()) << outcome.toString();
