@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/attention.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::coll;

@@ -10,6 +10,7 @@
 #ifndef COLL_PASSES_ANALYSIS_ELEMENTWISE_SLICE_H
 #define COLL_PASSES_ANALYSIS_ELEMENTWISE_SLICE_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Operation.h"

@@ -3,6 +3,7 @@
 #include "passes/import/device_grid.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace mlir::coll::stablehlo {
 

@@ -14,6 +14,7 @@
 #define COLL_PASSES_IMPORT_DEVICE_GRID_H
 
 #include "passes/import/stablehlo_sharding_text.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <set>
 #include <vector>

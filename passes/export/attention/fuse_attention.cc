@@ -2,6 +2,7 @@
 
 #include "dialect/attention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/export/attention/pattern.h"
 #include "passes/passes.h"

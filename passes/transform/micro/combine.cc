@@ -3,6 +3,7 @@
 #include "passes/transform/micro/combine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::coll;
