@@ -15,7 +15,6 @@
 
 #include <atomic>
 #include <map>
-#include <thread>
 
 namespace coll::run {
 
@@ -33,7 +32,10 @@ public:
   std::optional<PlanCost> cost(StepNumber step, const PlanCandidate &plan) {
     mlir::ScopedDiagnosticHandler silence(&context_,
                                           [](mlir::Diagnostic &) { return mlir::success(); });
-    mlir::OwningOpRef<mlir::ModuleOp> module = read(step).clone();
+    mlir::ModuleOp read = this->read(step);
+    if (!read)
+      return std::nullopt;
+    mlir::OwningOpRef<mlir::ModuleOp> module = read.clone();
     mlir::PassManager manager(&context_);
     manager.enableVerifier(false);
     mlir::coll::buildCostingPipeline(manager, optionsFor(plan));
@@ -50,12 +52,12 @@ public:
   }
 
 private:
+  /// The copy of a step; null where its bytecode cannot be read back.
   mlir::ModuleOp read(StepNumber step) {
     mlir::OwningOpRef<mlir::ModuleOp> &module = modules_[step];
     if (!module)
       module = mlir::parseSourceString<mlir::ModuleOp>(coster_.texts_[step], &context_);
-    assert(module && "what was written can be read");
-    return *module;
+    return module.get();
   }
 
   mlir::coll::StrategyOptions optionsFor(const PlanCandidate &plan) const {
@@ -93,21 +95,15 @@ void PlanCoster::cost(StepNumber step, llvm::ArrayRef<PlanCandidate> plans) {
     if (auto [known, isNew] = known_[step].try_emplace(plan.describe()); isNew)
       open.push_back({&plan, &known->second});
   std::atomic<size_t> next = 0;
-  auto work = [&](std::unique_ptr<Worker> &worker) {
+  const size_t threads = std::max<size_t>(std::min(workers_.size(), open.size()), 1);
+  mlir::coll::shareOnLargeStacks(static_cast<unsigned>(threads), [&](unsigned number) {
+    std::unique_ptr<Worker> &worker = workers_[number];
     for (size_t i = next++; i < open.size(); i = next++) {
       if (!worker)
         worker = std::make_unique<Worker>(*this);
       *open[i].second = worker->cost(step, *open[i].first);
     }
-  };
-  std::vector<std::thread> helpers;
-  for (size_t i = 1; i < std::min(workers_.size(), open.size()); ++i)
-    helpers.emplace_back([&, i] { // where there is no room for its stack, the others do its part
-      llvm::consumeError(mlir::coll::callOnLargeStack([&] { work(workers_[i]); }));
-    });
-  work(workers_[0]);
-  for (std::thread &helper : helpers)
-    helper.join();
+  });
 }
 
 const std::optional<PlanCost> &PlanCoster::costOf(StepNumber step, const PlanCandidate &plan) {
