@@ -18,6 +18,15 @@ inline func::FuncOp findStep(ModuleOp module, StringRef purpose) {
   return nullptr;
 }
 
+/// The same, where the body is one block.
+inline func::FuncOp findStepOfOneBlock(ModuleOp module) {
+  func::FuncOp step = findStep(module, "of one block");
+  if (!step || step.getBody().hasOneBlock())
+    return step;
+  step.emitError("has more than one block");
+  return nullptr;
+}
+
 } // namespace mlir::coll
 
 #endif // COLL_PASSES_TRANSFORM_FIND_STEP_H

@@ -11,6 +11,7 @@
 #include "dialect/signature.h"
 #include "passes/analysis/pipeline_attr.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/stages/read_schedule.h"
 #include "passes/transform/stages/stage_emitter.h"
 #include "passes/transform/stages/stage_report.h"
@@ -61,9 +62,9 @@ private:
 
 LogicalResult SplitStagesPass::checkInput() {
   ModuleOp module = getOperation();
-  step_ = module.lookupSymbol<func::FuncOp>(kStepFunction);
-  if (!step_ || step_.isExternal() || !step_.getBody().hasOneBlock())
-    return module.emitError("has no function @step of one block");
+  step_ = findStepOfOneBlock(module);
+  if (!step_)
+    return failure();
   for (auto mesh : module.getOps<MeshOp>())
     if (mesh.getAxisSize(kTimeAxis))
       mesh_ = mesh;

@@ -19,6 +19,7 @@
 #include "dialect/sharding.h"
 #include "passes/analysis/sharding_rule.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/stages/read_schedule.h"
 #include "passes/transform/stages/stage_mesh.h"
 #include "passes/transform/stages/stage_placement.h"
@@ -268,9 +269,9 @@ public:
 
 private:
   LogicalResult run() {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal() || !step.getBody().hasOneBlock())
-      return getOperation().emitError("has no function @step of one block");
+    func::FuncOp step = findStepOfOneBlock(getOperation());
+    if (!step)
+      return failure();
     MeshOp mesh;
     for (auto candidate : getOperation().getOps<MeshOp>())
       if (candidate.getAxisSize(kTimeAxis))

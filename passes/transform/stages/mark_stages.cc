@@ -7,6 +7,7 @@
 
 #include "dialect/notes.h"
 #include "passes/passes.h"
+#include "passes/transform/find_step.h"
 #include "passes/transform/stages/read_schedule.h"
 #include "passes/transform/stages/stage_placement.h"
 #include "passes/transform/stages/stage_scopes.h"
@@ -29,9 +30,9 @@ public:
 
 private:
   LogicalResult run() {
-    auto step = getOperation().lookupSymbol<func::FuncOp>(kStepFunction);
-    if (!step || step.isExternal() || !step.getBody().hasOneBlock())
-      return getOperation().emitError("has no function @step of one block");
+    func::FuncOp step = findStepOfOneBlock(getOperation());
+    if (!step)
+      return failure();
     FailureOr<::coll::plan::Schedule> order = readSchedule(step, schedule, stages, microBatches);
     StepParts parts(step, StepForm::Whole);
     if (failed(order) || failed(parts.analyze()))
