@@ -64,9 +64,10 @@ def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
 
     Strategies, each over the mesh axis of its usual name or of the one behind a colon
     (`tensor:model`): `data` splits the batch; `fsdp` also all state; `zero1` the batch and the
-    optimizer's state; `tensor` the weights of products, by columns and rows in turn; `sequence`
-    the second dimension of what the batch is split along; `spatial` the height of images, the
-    first dimension that a convolution or a pooling slides over.
+    optimizer's state; `tensor` the weights of products, by columns and rows in turn; `expert` the
+    weights of which a product takes one matrix for each part of the tokens; `sequence` the second
+    dimension of what the batch is split along; `spatial` the height of images, the first dimension
+    that a convolution or a pooling slides over.
 
     A pattern `params/*/kernel: [-, tp]` decides arguments by name before any strategy does. Names
     are paths: `state['params']['w']` is `state/params/w`.

@@ -15,7 +15,8 @@ struct Refusal {
 };
 
 constexpr StringLiteral kOneDevice = "the step must be written for one device";
-constexpr StringLiteral kComplex = "complex numbers are not supported";
+constexpr StringLiteral kComplex = "complex numbers are not supported; carry real and "
+                                   "imaginary parts as two arrays";
 constexpr StringLiteral kDynamic = "shapes must be static";
 constexpr StringLiteral kShardMap =
     "shard_map is not supported: the step must be written for one device; coll inserts the "

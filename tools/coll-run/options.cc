@@ -33,8 +33,8 @@ cl::opt<std::string> mesh("mesh", cl::value_desc("dp=N,tp=M"), cl::cat(stepCateg
                           cl::desc("the mesh: axis names and sizes"));
 cl::opt<std::string>
     strategy("strategy", cl::value_desc("NAME"), cl::cat(stepCategory),
-             cl::desc("what is split: data, fsdp, zero1, tensor, sequence, "
-                      "spatial, or several\nas fsdp,tensor:AXIS; auto searches for the "
+             cl::desc("what is split: data, fsdp, zero1, tensor, expert, "
+                      "sequence, spatial, or several\nas fsdp,tensor:AXIS; auto searches for the "
                       "fastest that fits; none for one rank\n(default: data, "
                       "with several ranks)"));
 cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),

@@ -70,4 +70,14 @@ SmallVector<int64_t> findOptimizerState(const StepSharding &sharding) {
   return parameters;
 }
 
+void splitOptimizerState(StepSharding &sharding, StringAttr axis) {
+  for (auto [index, parameter] : llvm::enumerate(findOptimizerState(sharding))) {
+    if (parameter < 0)
+      continue;
+    for (auto [dim, axes] : llvm::enumerate(sharding.getDims(parameter)))
+      if (llvm::is_contained(axes, axis))
+        sharding.split(index, dim, axis);
+  }
+}
+
 } // namespace mlir::coll

@@ -2,8 +2,6 @@
 
 #include "passes/transform/strategy/strategies.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 namespace mlir::coll {
 
 namespace {
@@ -11,7 +9,7 @@ namespace {
 /// State with fewer elements stays whole: what it saves is less than a message costs.
 constexpr int64_t kMinElements = 1024;
 
-enum class Strategy { Data, Fsdp, Zero1, Tensor, Sequence, Spatial };
+enum class Strategy { Data, Fsdp, Zero1, Tensor, Expert, Sequence, Spatial };
 
 struct Known {
   StringRef name;
@@ -26,6 +24,7 @@ const SmallVector<Known> &knownStrategies() {
       {"fsdp", Strategy::Fsdp, {"fsdp", "dp", "data"}},
       {"zero1", Strategy::Zero1, {"dp", "data", "fsdp"}},
       {"tensor", Strategy::Tensor, {"tp", "tensor", "model", "mp"}},
+      {"expert", Strategy::Expert, {"ep", "expert", "experts"}},
       {"sequence", Strategy::Sequence, {"sp", "cp", "seq", "sequence"}},
       {"spatial", Strategy::Spatial, {"sp", "spatial", "height"}},
   };
@@ -48,7 +47,12 @@ public:
     for (StringRef word : words)
       if (failed(add(word.trim())))
         return failure();
-    // Weights first: what is gathered may then be split along another dimension.
+    // Weights first: what is gathered may then be split along another dimension. And experts
+    // before other weights: all of an expert is then on the ranks that have it.
+    for (const Request &request : requests_)
+      if (request.strategy == Strategy::Expert && !splitExperts(sharding_, request.axis))
+        return error("expert") << "finds no weights of three dimensions that a product takes one "
+                                  "matrix of for each part of the tokens; use tensor";
     for (const Request &request : requests_)
       if (request.strategy == Strategy::Tensor)
         splitWeights(sharding_, request.axis);
@@ -68,7 +72,8 @@ private:
     const auto *known =
         llvm::find_if(knownStrategies(), [&, &name = name](auto &k) { return k.name == name; });
     if (known == knownStrategies().end())
-      return error(name) << "is unknown; use data, fsdp, zero1, tensor, sequence or spatial";
+      return error(name) << "is unknown; use data, fsdp, zero1, tensor, expert, sequence, "
+                            "spatial, or auto alone";
     FailureOr<StringAttr> found = findAxis(*known, axis);
     if (failed(found))
       return failure();
@@ -99,10 +104,12 @@ private:
     return failure();
   }
 
-  /// Strategies that split the batch and the state over the ranks of one axis go together.
+  /// Strategies that split the batch and the state over the ranks of one axis go together; the
+  /// tokens of a mixture of experts then travel between the ranks that split the batch.
   static bool canShare(Strategy a, Strategy b) {
     auto isByData = [](Strategy s) {
-      return s == Strategy::Data || s == Strategy::Fsdp || s == Strategy::Zero1;
+      return s == Strategy::Data || s == Strategy::Fsdp || s == Strategy::Zero1 ||
+             s == Strategy::Expert;
     };
     return isByData(a) && isByData(b);
   }
@@ -128,6 +135,7 @@ private:
     case Strategy::Spatial:
       return splitHeight(request.axis);
     case Strategy::Tensor:
+    case Strategy::Expert:
       break; // done before the others
     }
     return success();

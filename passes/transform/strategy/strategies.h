@@ -1,4 +1,4 @@
-//===- strategies.h - data, fsdp, zero1, tensor, sequence, spatial---------*- C++ -*-===//
+//===- strategies.h - data, fsdp, zero1, tensor, expert, sequence, spatial -*- C++ -*-===//
 
 #ifndef COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
 #define COLL_PASSES_TRANSFORM_STRATEGY_STRATEGIES_H
@@ -20,11 +20,19 @@ LogicalResult applyStrategies(StringRef text, StepSharding &sharding);
 /// than new state depend on.
 SmallVector<int64_t> findOptimizerState(const StepSharding &sharding);
 
+/// Splits the optimizer's state over `axis` where its parameter is.
+void splitOptimizerState(StepSharding &sharding, StringAttr axis);
+
 // tensor.cc
 
 /// Splits the weights of products over `axis`: by columns, and by rows where what they multiply is
 /// split already, so that only the second of two products is summed over ranks.
 void splitWeights(StepSharding &sharding, StringAttr axis);
+
+// expert.cc
+
+/// Splits the weights of experts over `axis`, some experts a rank. False if the step has none.
+bool splitExperts(StepSharding &sharding, StringAttr axis);
 
 // spatial.cc
 

@@ -1,11 +1,13 @@
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=pipeline' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: strategy 'pipeline' is unknown; use data, fsdp, zero1, tensor, sequence or spatial
+// UNKNOWN: error: strategy 'pipeline' is unknown; use data, fsdp, zero1, tensor, expert, sequence, spatial, or auto alone
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=sequence' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
 // NO-AXIS: error: strategy 'sequence' finds no axis 'sp' in the mesh; name one as in 'sequence:AXIS'
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,tp=2 strategy=tensor:mp' 2>&1 | FileCheck %s --check-prefix=BAD-AXIS
 // BAD-AXIS: error: strategy 'tensor' names axis 'mp', which the mesh does not have
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=4 strategy=data,tensor' 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: error: strategy 'tensor' needs an axis of its own, but 'dp' is used already; name another as in 'tensor:AXIS'
+// RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,ep=2 strategy=data,expert' 2>&1 | FileCheck %s --check-prefix=NO-EXPERTS
+// NO-EXPERTS: error: strategy 'expert' finds no weights of three dimensions that a product takes one matrix of for each part of the tokens; use tensor
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=2,dp=2' 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=dp=0' 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: not coll-opt %s --coll-insert-strategy='mesh=a=4096,b=8192' 2>&1 | FileCheck %s --check-prefix=MESH
