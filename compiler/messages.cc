@@ -15,6 +15,14 @@ struct Rendering {
   std::string text;
   llvm::raw_string_ostream stream{text};
 };
+
+Message describe(mlir::Diagnostic &diagnostic) {
+  Message message;
+  message.severity = diagnostic.getSeverity();
+  message.text = diagnostic.str();
+  message.location = mlir::coll::getSourceText(diagnostic.getLocation());
+  return message;
+}
 } // namespace
 
 class DiagnosticListener::Impl : private Rendering, private mlir::SourceMgrDiagnosticHandler {
@@ -26,8 +34,11 @@ public:
       emitDiagnostic(diagnostic);
       llvm::StringRef rendered = text;
       rendered.consume_front("<unknown>:0: "); // the place of no operation
-      handler({diagnostic.getSeverity(), diagnostic.str(),
-               mlir::coll::getSourceText(diagnostic.getLocation()), rendered.str()});
+      Message message = describe(diagnostic);
+      message.rendered = rendered.str();
+      for (mlir::Diagnostic &note : diagnostic.getNotes())
+        message.notes.push_back(describe(note));
+      handler(std::move(message));
       text.clear();
     });
   }
@@ -47,7 +58,7 @@ Messages::Messages(mlir::MLIRContext &context, MessageHandler handler)
 Messages::~Messages() = default;
 
 void Messages::note(const llvm::Twine &text) {
-  say({mlir::DiagnosticSeverity::Note, text.str(), "", ""});
+  say({mlir::DiagnosticSeverity::Note, text.str(), "", "", {}});
 }
 
 void Messages::say(Message message) {
@@ -58,17 +69,22 @@ void Messages::say(Message message) {
 }
 
 llvm::json::Value toJSON(const Message &message) {
+  llvm::json::Array notes;
+  for (const Message &note : message.notes)
+    notes.push_back(toJSON(note));
   return llvm::json::Object{{"severity", static_cast<int64_t>(message.severity)},
                             {"text", llvm::json::fixUTF8(message.text)},
                             {"location", llvm::json::fixUTF8(message.location)},
-                            {"rendered", llvm::json::fixUTF8(message.rendered)}};
+                            {"rendered", llvm::json::fixUTF8(message.rendered)},
+                            {"notes", std::move(notes)}};
 }
 
 bool fromJSON(const llvm::json::Value &value, Message &message, llvm::json::Path path) {
   int64_t severity = 0;
   llvm::json::ObjectMapper object(value, path);
   if (!object || !object.map("severity", severity) || !object.map("text", message.text) ||
-      !object.map("location", message.location) || !object.map("rendered", message.rendered))
+      !object.map("location", message.location) || !object.map("rendered", message.rendered) ||
+      !object.map("notes", message.notes))
     return false;
   message.severity = static_cast<mlir::DiagnosticSeverity>(severity);
   return severity >= 0 && severity <= static_cast<int64_t>(mlir::DiagnosticSeverity::Remark);

@@ -25,6 +25,9 @@ struct Message {
   // A diagnostic as a terminal shows it: with its source line, and the end of line. Empty
   // for what the compiler says about the whole step.
   std::string rendered;
+  // What a diagnostic adds, each with its place ("stablehlo.fft, 2 times: ..."); in `rendered`,
+  // too.
+  std::vector<Message> notes;
 };
 
 using MessageHandler = std::function<void(Message)>;

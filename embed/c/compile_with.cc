@@ -240,8 +240,11 @@ Outcome compileStep(const Context &context, std::string_view text,
   request.keepStages = options.keep_stages != 0;
   std::vector<MessageText> messages;
   auto say = [&](const run::Message &message) {
-    messages.push_back({severityOf(message.severity), message.location, message.text});
-    context.say(static_cast<coll_severity>(messages.back().severity),
+    const int32_t severity = severityOf(message.severity);
+    messages.push_back({severity, message.location, message.text});
+    for (const run::Message &note : message.notes)
+      messages.push_back({COLL_NOTE, note.location, note.text});
+    context.say(static_cast<coll_severity>(severity),
                 message.rendered.empty() ? message.text : message.rendered);
   };
   request.onMessage = say;

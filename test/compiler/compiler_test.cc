@@ -54,6 +54,35 @@ TEST(Compile, TellsTheLineOfASyntaxError) {
   EXPECT_NE(said[0].rendered.find('^'), std::string::npos);
 }
 
+TEST(Compile, KeepsTheNotesOfADiagnosticWithTheirPlaces) {
+  std::vector<Message> said;
+  Request request;
+  request.name = "mine.mlir";
+  request.text = R"(func.func public @main(%x: tensor<4xf32>) -> tensor<3xcomplex<f32>> {
+    %0 = "stablehlo.fft"(%x) {fft_length = array<i64: 4>}
+        : (tensor<4xf32>) -> tensor<3xcomplex<f32>>
+    return %0 : tensor<3xcomplex<f32>>
+  })";
+  request.stateArgs = 0;
+  request.onMessage = [&](Message message) { said.push_back(std::move(message)); };
+  auto made = compile(request);
+  ASSERT_FALSE(bool(made));
+  llvm::consumeError(made.takeError());
+  ASSERT_FALSE(said.empty());
+  const std::vector<Message> &notes = said[0].notes;
+  auto isOfTransform = [](const Message &note) {
+    return note.text.find("stablehlo.fft, 1 time") == 0;
+  };
+  const auto found = llvm::find_if(notes, isOfTransform);
+  ASSERT_NE(found, notes.end()) << said[0].rendered;
+  EXPECT_EQ(found->location.rfind("mine.mlir:2:", 0), 0u) << found->location;
+  Message copy;
+  llvm::json::Path::Root root;
+  ASSERT_TRUE(fromJSON(toJSON(said[0]), copy, root));
+  EXPECT_EQ(copy.notes.size(), notes.size());
+  EXPECT_EQ(copy.notes.front().text, notes.front().text);
+}
+
 TEST(Compile, RefusesTextThatTheParserCannotTake) {
   Request request;
   std::string deep(2000, '(');

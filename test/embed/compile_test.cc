@@ -116,6 +116,27 @@ TEST_F(EmbedTest, ErrorsNameTheLine) {
   EXPECT_EQ(step.id, 0u);
 }
 
+// How each operation can be avoided stands in the notes of one diagnostic.
+TEST_F(EmbedTest, ErrorsListEachOperationThatCannotBeImported) {
+  const std::string text = R"(func.func public @main(%x: tensor<4xf32>) -> tensor<3xcomplex<f32>> {
+    %0 = "stablehlo.fft"(%x) {fft_length = array<i64: 4>}
+        : (tensor<4xf32>) -> tensor<3xcomplex<f32>>
+    return %0 : tensor<3xcomplex<f32>>
+  })";
+  coll_compile_options options = {};
+  COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
+  options.state_args = 0;
+  coll_executable step = {0};
+  const Said said = take(coll_compile(context, text.data(), text.size(), &options, &step));
+  EXPECT_EQ(said.code, COLL_COMPILE);
+  std::string notes;
+  for (const std::string &note : said.notes)
+    notes += note + "\n";
+  EXPECT_NE(notes.find("stablehlo.fft, 1 time: Fourier transforms are not supported; multiply"),
+            std::string::npos)
+      << notes;
+}
+
 TEST_F(EmbedTest, HostileTextIsRefused) {
   coll_executable step = {0};
   auto refuses = [&](const std::string &text, const char *why) {
