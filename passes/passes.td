@@ -378,6 +378,18 @@ def FuseRowsPass : Pass<"coll-fuse-rows", "::mlir::ModuleOp"> {
   }];
 }
 
+def FuseRootUpdatesPass : Pass<"coll-fuse-root-updates", "::mlir::ModuleOp"> {
+  let summary = "the sum of gradients, the update and the way of the parameters, as one kernel";
+  let description = [{
+    A reduce_scatter of gradients, the elementwise kernel that alone reads it, and the all_gather of
+    the parameters that the kernel makes become an scf.if: where the runtime says that GPUs reach the
+    memory of all members (exec.reaches), one kernel loads each gradient as the sum over the members,
+    in their order, and stores each new parameter to all of them, between two barriers; else the three
+    stay. Any elementwise optimizer has this form. Groups have up to eight members, all of one rank
+    class. Results are those of the three, bit for bit, where they add up in the members' order.
+  }];
+}
+
 def FuseUpdatesPass : Pass<"coll-fuse-updates", "::mlir::ModuleOp"> {
   let summary = "updates of small parameters become a few kernels for a GPU";
   let description = [{

@@ -213,6 +213,7 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   pm.addPass(createOutlineKernelsPass());
   if (!options.gpu.empty()) {
     pm.addPass(createFuseRowsPass());
+    pm.addPass(createFuseRootUpdatesPass());
     pm.addPass(createFuseUpdatesPass());
   }
   buildEmitPipeline(pm, options);

@@ -122,6 +122,14 @@ LogicalResult ExecDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   if (attribute.getName() == kGpuAttr)
     return op->emitOpError() << kGpuAttr << " must be a string, but is " << attribute.getValue();
+  if (attribute.getName() == kMembersAttr) {
+    constexpr int64_t kMost = 64;
+    std::optional<Members> members = getMembers(op);
+    if (members && members->size >= 1 && members->size <= kMost)
+      return success();
+    return op->emitOpError() << kMembersAttr << " must be {group, size, sums, copies}, with a size "
+                             << "from 1 to " << kMost << ", but is " << attribute.getValue();
+  }
   if (attribute.getName() != kRanksAttr)
     return op->emitOpError("attribute ") << attribute.getName() << " is unknown here";
   auto ranks = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
@@ -209,6 +217,29 @@ SmallVector<std::pair<unsigned, unsigned>> CallOp::getReused() {
       }
   }
   return pairs;
+}
+
+DictionaryAttr Members::toAttr() const {
+  Builder b(group.getContext());
+  return b.getDictionaryAttr({b.getNamedAttr("copies", b.getI64IntegerAttr(copies)),
+                              b.getNamedAttr("group", group),
+                              b.getNamedAttr("size", b.getI64IntegerAttr(size)),
+                              b.getNamedAttr("sums", b.getI64IntegerAttr(sums))});
+}
+
+std::optional<Members> exec::getMembers(Operation *kernel) {
+  auto attr = kernel->getAttrOfType<DictionaryAttr>(kMembersAttr);
+  if (!attr)
+    return std::nullopt;
+  auto group = attr.getAs<GroupAttr>("group");
+  auto number = [&](StringRef name) { return attr.getAs<IntegerAttr>(name); };
+  auto size = number("size"), sums = number("sums"), copies = number("copies");
+  for (IntegerAttr one : {size, sums, copies})
+    if (!one || !one.getType().isSignlessInteger(64))
+      return std::nullopt;
+  if (!group)
+    return std::nullopt;
+  return Members{group, size.getInt(), sums.getInt(), copies.getInt()};
 }
 
 bool exec::worksInPlace(Operation *communication) {

@@ -25,6 +25,23 @@ inline constexpr llvm::StringLiteral kRanksAttr = "exec.ranks";
 // On such a module: the GPU that its kernels are for; absent for CPUs.
 inline constexpr llvm::StringLiteral kGpuAttr = "exec.gpu";
 
+// On a kernel function: the memory of a group's members that it works on (exec.call says how).
+inline constexpr llvm::StringLiteral kMembersAttr = "exec.members";
+
+/// What that attribute says.
+struct Members {
+  GroupAttr group;
+  int64_t size = 0;             // of the group
+  int64_t sums = 0, copies = 0; // numbers of arguments
+
+  DictionaryAttr toAttr() const;
+  /// The addresses that the kernel has behind its own arguments.
+  int64_t numAddresses() const { return 2 * size; }
+};
+
+/// nullopt where the kernel has no such attribute, or one that is not well formed.
+std::optional<Members> getMembers(Operation *kernel);
+
 /// The part of memory that a view, a constant or a buffer of a function is.
 struct Extent {
   Value base; // a constant or a buffer of a function

@@ -20,6 +20,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Exec_Op<string mnemonic, list<Trait> traits = []>
     : Op<Exec_Dialect, mnemonic, traits>;
 
+/// A GroupAttr of the coll dialect.
+def Exec_Group : Attr<CPred<"::llvm::isa<::mlir::coll::GroupAttr>($_self)">, "a group"> {
+  let storageType = "::mlir::coll::GroupAttr";
+  let returnType = "::mlir::coll::GroupAttr";
+  let convertFromStorage = "$_self";
+}
+
 def Exec_Scalar : AnyTypeOf<[AnyInteger, Index, AnyFloat], "a scalar">;
 
 //===----------------------------------------------------------------------===//
@@ -269,8 +276,16 @@ def Exec_CallOp : Exec_Op<"call",
     }
     ```
 
-    Constraints: (C1) the kernel is a function with as many arguments. (C2) buffers have an
-    access, and scalars have none. (C3) what is written is not read only. (C4) what is written
+    A kernel with the attribute `exec.members` works on the memory of all members of a group:
+    `{group, size, sums, copies}` says that what it reads of its argument `sums` is the sum over the
+    members, in their order, and that what it writes to its argument `copies` goes to all of them.
+    Behind its own arguments it has the addresses of the first on each member, then those of the
+    second. Only where `exec.reaches` says that there are such addresses may it be called, and what
+    it reads must be complete, and not be used otherwise, on all members: barriers stand around it.
+
+    Constraints: (C1) the kernel is a function with as many arguments, and those of the members that
+    `exec.members` asks for. (C2) buffers have an access, and scalars have
+    none. (C3) what is written is not read only. (C4) what is written
     overlaps nothing else of the call, `reuse` apart. (C5) a `reuse` operand is the memory of a
     `write` or an `update`.
   }];
@@ -489,6 +504,22 @@ def Exec_WaitOp : Exec_Op<"wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let arguments = (ins Exec_RequestType:$request);
   let assemblyFormat = "$request attr-dict";
   let hasVerifier = 1;
+}
+
+def Exec_ReachesOp : Exec_Op<"reaches",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "whether kernels reach the memory of all members of a group";
+  let description = [{
+    The runtime knows it when the program's memory has been allocated. The answer is the same on all
+    members, and in every step.
+
+    ```mlir
+    %reached = exec.reaches over @m["dp"]
+    ```
+  }];
+  let arguments = (ins Exec_Group:$group);
+  let results = (outs I1:$result);
+  let assemblyFormat = "`over` custom<Group>($group) attr-dict";
 }
 
 #endif // COLL_DIALECT_EXEC_OPS_TD

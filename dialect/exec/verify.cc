@@ -167,13 +167,28 @@ LogicalResult StoreOp::verify() {
 // Computation
 //===----------------------------------------------------------------------===//
 
+/// Whether the members' memory is that of two buffers among the operands.
+static bool namesBuffers(const Members &members, CallOp call) {
+  auto isBuffer = [&](int64_t index) {
+    return index >= 0 && index < static_cast<int64_t>(call.getOperands().size()) &&
+           isa<BufferType>(call.getOperands()[index].getType());
+  };
+  return members.sums != members.copies && isBuffer(members.sums) && isBuffer(members.copies);
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getCalleeAttr());
   if (!kernel || isa<FunctionOp>(kernel)) // (C1)
     return emitOpError("calls '") << getCallee() << "', which is not a kernel";
-  if (kernel.getNumArguments() != getOperands().size()) // (C1)
-    return emitOpError("passes ") << getOperands().size() << " operands to a kernel of "
-                                  << kernel.getNumArguments();
+  std::optional<Members> members = getMembers(kernel);
+  if (members && !namesBuffers(*members, *this)) // (C1)
+    return emitOpError("calls '") << getCallee() << "', whose " << kMembersAttr
+                                  << " must name two of its buffers";
+  size_t expected = getOperands().size() + (members ? members->numAddresses() : 0);
+  if (kernel.getNumArguments() != expected) // (C1)
+    return emitOpError("passes ") << getOperands().size() << " operands"
+                                  << (members ? " and the members' addresses" : "")
+                                  << " to a kernel of " << kernel.getNumArguments();
   return success();
 }
 
@@ -275,6 +290,10 @@ LogicalResult exec::GemmOp::verify() {
   if (c && ((a && a->overlaps(*c)) || (b && b->overlaps(*c)))) // (C4)
     return emitOpError("C overlaps a factor");
   return verifyWritable(*this, getC()); // (C4)
+}
+
+LogicalResult ReachesOp::verifySymbolUses(SymbolTableCollection &) {
+  return success(coll::detail::verifyGroup(*this, getGroup()).has_value());
 }
 
 //===----------------------------------------------------------------------===//

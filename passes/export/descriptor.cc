@@ -83,6 +83,13 @@ int32_t DescriptorBuilder::addGroup(GroupAttr group) {
   return it->second;
 }
 
+int32_t DescriptorBuilder::addReached(GroupAttr group) {
+  int32_t index = addGroup(group);
+  if (reached_ < 0)
+    reached_ = index;
+  return index;
+}
+
 int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
   Op &op = ops_.emplace_back();
   op.kind = comm->getName().stripDialect().str();
@@ -248,6 +255,8 @@ std::string DescriptorBuilder::write(exec::FunctionOp step, int64_t arenaBytes,
                     {"arena_bytes", arenaBytes},
                     {"largest_temporary", describeLargest(step)},
                     {"device", isOnGpu ? "gpu" : "cpu"}};
+  if (reached_ >= 0)
+    root["reached"] = reached_;
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(root));
   return text;

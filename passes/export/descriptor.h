@@ -46,6 +46,10 @@ public:
   /// Index of the group in the group table.
   int32_t addGroup(GroupAttr group);
 
+  /// The same, of a group whose members' memory kernels are to reach. The runtime allocates it for
+  /// the first one.
+  int32_t addReached(GroupAttr group);
+
   /// The whole descriptor.
   std::string write(exec::FunctionOp step, int64_t arenaBytes, bool isOnGpu) const;
 
@@ -67,6 +71,7 @@ private:
   std::map<std::tuple<std::string, std::string, std::string>, int32_t> computationIndex_;
   std::vector<Group> groups_;
   std::map<std::vector<std::vector<int64_t>>, int32_t> groupIndex_;
+  int32_t reached_ = -1; // none
 };
 
 } // namespace mlir::coll

@@ -232,6 +232,8 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     return emitAxisIndex(axis), success();
   if (auto group = dyn_cast<GroupOp>(op))
     return emitGroup(group), success();
+  if (auto reaches = dyn_cast<exec::ReachesOp>(op))
+    return emitReaches(reaches), success();
   if (isa<RankOp>(op)) {
     values_.map(op->getResult(0), rank());
     return success();

@@ -61,6 +61,7 @@ protected:
   Value emitAbiCall(AbiFunction function, ArrayRef<Value> args);
   /// Id of the operation that is emitted, which computes something.
   int32_t computation(StringRef kind) { return descriptor_.addComputation(kind, loc_); }
+  int32_t groupIndex(GroupAttr group) { return descriptor_.addGroup(group); }
   /// A constant of the function's module.
   Value makeGlobal(StringRef name, Type type, Attribute value);
 
@@ -103,6 +104,7 @@ private:
   LogicalResult emitWait(exec::WaitOp op);
   void emitAxisIndex(AxisIndexOp op);
   void emitGroup(GroupOp op);
+  void emitReaches(exec::ReachesOp op);
   void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
   Value pairTable(ArrayRef<int64_t> pairs);
 

@@ -291,6 +291,14 @@ void DriverEmitter::emitGroup(GroupOp op) {
   }
 }
 
+void DriverEmitter::emitReaches(exec::ReachesOp op) {
+  Value slot = stackSlot(b_.getI32Type());
+  callAbi(AbiFunction::reaches, {ctx_, i32(descriptor_.addReached(op.getGroup())), slot});
+  Value answer = LLVM::LoadOp::create(b_, loc_, b_.getI32Type(), slot);
+  values_.map(op.getResult(),
+              LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, answer, i32(0)).getResult());
+}
+
 DriverEmitter::Batch DriverEmitter::getInnermost(exec::GemmOp op) {
   if (op.getBatchSizes().empty())
     return {};

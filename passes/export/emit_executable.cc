@@ -125,7 +125,9 @@ static FailureOr<GpuCode> emitGpuKernels(ModuleOp module, StringRef chip) {
     FailureOr<std::vector<GpuLaunch>> launches = readLaunches(kernel);
     if (failed(launches))
       return failure();
-    code.kernels[kernel.getName()].launches = std::move(*launches);
+    GpuKernel &entry = code.kernels[kernel.getName()];
+    entry.launches = std::move(*launches);
+    entry.members = exec::getMembers(kernel);
   }
   GpuOptions options;
   options.chip = chip.str();

@@ -15,7 +15,7 @@ static constexpr int64_t kAlignment = 64;
 
 /// Reserves the memory that calls of the function need.
 void GpuDriverEmitter::enter(exec::FunctionOp source) {
-  int64_t parameters = 1, scalars = 2;
+  int64_t parameters = 1, scalars = 2, addresses = 0;
   bool hasConstants = false;
   source.walk([&](Operation *op) {
     hasConstants |= isa<exec::ConstantOp>(op);
@@ -23,14 +23,18 @@ void GpuDriverEmitter::enter(exec::FunctionOp source) {
       scalars = std::max<int64_t>(scalars, store.getValues().size());
     auto call = dyn_cast<exec::CallOp>(op);
     auto kernel = call ? kernels_.find(call.getCallee()) : kernels_.end();
-    if (kernel != kernels_.end())
-      for (const GpuLaunch &launch : kernel->second.launches)
-        parameters = std::max<int64_t>(parameters, launch.params.size());
+    if (kernel == kernels_.end())
+      return;
+    for (const GpuLaunch &launch : kernel->second.launches)
+      parameters = std::max<int64_t>(parameters, launch.params.size());
+    if (const auto &members = kernel->second.members)
+      addresses = std::max(addresses, members->numAddresses());
   });
   auto words = [&](int64_t count) { return LLVM::LLVMArrayType::get(b_.getI64Type(), count); };
   parameters_ = stackSlot(words(parameters));
   pointers_ = stackSlot(words(parameters));
   scalars_ = stackSlot(words(scalars));
+  addresses_ = addresses ? stackSlot(words(addresses)) : Value();
   for (int64_t i = 0; i < parameters; ++i)
     LLVM::StoreOp::create(b_, loc_, gep(parameters_, 8 * i), gep(pointers_, 8 * i));
   if (!hasConstants)
@@ -66,10 +70,24 @@ LogicalResult GpuDriverEmitter::emitCall(exec::CallOp op) {
   auto it = kernels_.find(op.getCallee());
   if (it == kernels_.end())
     return op.emitOpError("calls a kernel that has no form for a GPU");
+  if (const auto &members = it->second.members)
+    findAddresses(op, *members);
   for (const GpuLaunch &launch : it->second.launches)
     if (!llvm::is_contained(launch.grid, 0u))
       emitLaunch(op, launch);
   return success();
+}
+
+/// Where the members of the group have what the kernel sums up, and what it copies to them.
+void GpuDriverEmitter::findAddresses(exec::CallOp op, const exec::Members &members) {
+  int64_t first = 0;
+  for (int64_t argument : {members.sums, members.copies}) {
+    Value view = op.getOperands()[argument];
+    callAbi(AbiFunction::members,
+            {ctx_, i32(computation("kernel")), i32(groupIndex(members.group)), address(view),
+             i64(exec::getExtent(view)->bytes), gep(addresses_, 8 * first)});
+    first += members.size;
+  }
 }
 
 void GpuDriverEmitter::emitLaunch(exec::CallOp op, const GpuLaunch &launch) {
@@ -82,6 +100,9 @@ void GpuDriverEmitter::emitLaunch(exec::CallOp op, const GpuLaunch &launch) {
       // Scratch memory is the last operand.
       Value scratch = address(op.getOperands().back());
       LLVM::StoreOp::create(b_, loc_, gep(scratch, param.index), at);
+    } else if (int64_t member = param.index - op.getOperands().size(); member >= 0) {
+      Value found = LLVM::LoadOp::create(b_, loc_, ptr_, gep(addresses_, 8 * member));
+      LLVM::StoreOp::create(b_, loc_, found, at);
     } else if (Value operand = op.getOperands()[param.index];
                isa<exec::BufferType>(operand.getType())) {
       LLVM::StoreOp::create(b_, loc_, address(operand), at);

@@ -30,6 +30,7 @@ private:
   void emitLoad(exec::LoadOp op) override;
   void emitStore(exec::StoreOp op) override;
   void emitProducts(exec::GemmOp op, Value a, Value b, Value c) override;
+  void findAddresses(exec::CallOp op, const exec::Members &members);
   void emitLaunch(exec::CallOp op, const GpuLaunch &launch);
 
   struct TableEntry {
@@ -44,7 +45,7 @@ private:
   llvm::DenseMap<Attribute, int64_t> constantOffsets_;
   // On the stack of the function that is emitted: values of a launch's parameters and pointers to
   // them, scalars on their way from or to the GPU.
-  Value parameters_, pointers_, scalars_;
+  Value parameters_, pointers_, scalars_, addresses_;
   Value constantBase_;
 };
 

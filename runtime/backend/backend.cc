@@ -88,6 +88,8 @@ Result<std::unique_ptr<Registration>> Communicator::allocate(int64_t) {
   return Status(kCollUnsupported, "this backend does not allocate memory");
 }
 
+std::vector<void *> Communicator::addressesOf(const void *, int64_t) const { return {}; }
+
 Status Endpoint::synchronize(void *) {
   return {kCollUnsupported, "this backend does not support streams"};
 }

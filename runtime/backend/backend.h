@@ -165,6 +165,11 @@ public:
   // Allocates memory of this rank's GPU in the form that calls reach fastest: symmetric on all
   // members if the backend can. As with registerMemory, all members call it. Blocks.
   virtual Result<std::unique_ptr<Registration>> allocate(int64_t bytes);
+  // Whether kernels of this rank's GPU reach such memory on all members. The same on all members.
+  virtual bool reachesMembers() const { return false; }
+  // Where they reach it: by member, the place that `data`, which has `bytes` bytes, has in such
+  // memory of this rank. Empty: it has none, or reachesMembers() is false.
+  virtual std::vector<void *> addressesOf(const void *data, int64_t bytes) const;
 };
 
 class Endpoint {

@@ -47,6 +47,7 @@ enum class EnvVar {
   Cuda,               // COLL_CUDA
   CublasLt,           // COLL_CUBLASLT
   GpuSync,            // COLL_GPU_SYNC
+  GpuRootUpdate,      // COLL_GPU_ROOT_UPDATE
   Nccl,               // COLL_NCCL
   NcclCheck,          // COLL_NCCL_CHECK
   NcclBlocking,       // COLL_NCCL_BLOCKING

@@ -32,6 +32,8 @@ public:
     readRanks(root);
     in_.arrayField(root, "groups", "", false,
                    [&](const Json &v, const std::string &path) { readGroup(v, path); });
+    out_.reached = static_cast<int>(in_.integerField(root, "reached", "descriptor", -1, -1,
+                                                     static_cast<int64_t>(out_.groups.size()) - 1));
     in_.arrayField(root, "ops", "", false,
                    [&](const Json &v, const std::string &path) { readOp(v, path); });
     in_.arrayField(root, "computations", "", false, [&](const Json &v, const std::string &path) {

@@ -117,6 +117,7 @@ struct Descriptor {
   int64_t arenaBytes = 0;
   TemporaryInfo largestTemporary; // of the arena
   bool isOnGpu = false;           // "device": "gpu": all buffers are GPU memory
+  int reached = -1; // index of the group whose members' memory kernels are to reach; -1: none
 
   static Result<Descriptor> parse(std::string_view json);
 

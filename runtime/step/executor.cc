@@ -37,6 +37,9 @@ struct Executor::Impl {
   // memory is local.
   Status createRanks(const Affinity &affinity);
   Status createRank(const Affinity &affinity, int rank, std::unique_ptr<RankState> &made);
+  // Whether ranks allocate their memory together, when all of them have been created.
+  bool meetToAllocate() const;
+  Status allocateTogether();
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
@@ -87,7 +90,33 @@ Status Executor::Impl::createRank(const Affinity &affinity, int rank,
   if (!state)
     return state.status();
   made = state.take();
-  return {};
+  return meetToAllocate() ? Status() : made->allocate();
+}
+
+bool Executor::Impl::meetToAllocate() const {
+  return std::any_of(classes.begin(), classes.end(), [](const Program &program) {
+    return RankState::meetsToAllocate(program.descriptor);
+  });
+}
+
+// A failure reaches the ranks that wait for this one.
+Status Executor::Impl::allocateTogether() {
+  for (const std::unique_ptr<RankState> &rank : ranks)
+    rank->endpoint().enter();
+  std::vector<Status> outcomes(ranks.size());
+  crew->run([&](int index) {
+    RankState &rank = *ranks[static_cast<size_t>(index)];
+    Status status = rank.allocate();
+    if (!status.ok())
+      rank.endpoint().abort(status.annotate("rank " + std::to_string(rank.context().rank)));
+    rank.endpoint().leave();
+    outcomes[static_cast<size_t>(index)] = std::move(status);
+  });
+  Status first;
+  for (const Status &status : outcomes)
+    if (!status.ok() && (first.ok() || first.code() == kCollAborted))
+      first = status;
+  return first;
 }
 
 Status Executor::Impl::createRanks(const Affinity &affinity) {
@@ -100,6 +129,8 @@ Status Executor::Impl::createRanks(const Affinity &affinity) {
   });
   for (const Status &status : outcomes)
     COLL_RETURN_IF_ERROR(status);
+  if (meetToAllocate())
+    COLL_RETURN_IF_ERROR(allocateTogether());
   Result<std::unique_ptr<Collector>> made =
       Collector::create(static_cast<int>(classOfRank.size()), ranks);
   if (!made)

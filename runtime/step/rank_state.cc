@@ -1,6 +1,8 @@
 #include "runtime/step/rank_state.h"
 
 #include "runtime/base/aligned_buffer.h"
+#include "runtime/base/env.h"
+#include "runtime/base/log.h"
 #include "runtime/program/shard.h"
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/device/make_device.h"
@@ -37,7 +39,6 @@ Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
   if (!context)
     return context.status();
   state->context_ = context.take();
-  COLL_RETURN_IF_ERROR(state->allocate());
   return state;
 }
 
@@ -76,6 +77,26 @@ static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, 
   return true;
 }
 
+// The group whose members' memory kernels of this rank reach; null: the program asks for none, or
+// the backend does not do it. The same on all members.
+Communicator *RankState::findMembers() const {
+  if (!meetsToAllocate(descriptor()))
+    return nullptr;
+  Communicator *members = context_->communicators[static_cast<size_t>(descriptor().reached)].get();
+  if (!members)
+    return nullptr;
+  const bool isAsked = envInt(EnvVar::GpuRootUpdate) != 0;
+  const bool isReached = isAsked && members->reachesMembers();
+  if (members->position() == 0)
+    log(LogLevel::Info,
+        "root updates of " + describeGroup(members->ranks()) +
+            (isReached ? " run as one kernel on the memory of all members"
+             : isAsked ? " run as calls of their own: this backend's ranks do not "
+                         "reach each other's memory"
+                       : " run as calls of their own, as COLL_GPU_ROOT_UPDATE says"));
+  return isReached ? members : nullptr;
+}
+
 Status RankState::allocate() {
   std::vector<BufferNeed> needs;
   for (const TensorInfo &info : descriptor().args)
@@ -85,9 +106,11 @@ Status RankState::allocate() {
       needs.push_back(needOf(info, "result"));
   needs.push_back({descriptor().arenaBytes, /*isZeroed=*/false,
                    describeTemporaries(descriptor().largestTemporary)});
-  Result<std::vector<char *>> buffers = device_->allocate(needs);
+  Communicator *members = findMembers();
+  Result<std::vector<char *>> buffers = device_->allocate(needs, members);
   if (!buffers)
     return buffers.status();
+  context_->reached = members ? descriptor().reached : -1;
   auto next = buffers->begin();
   for (size_t i = 0; i < descriptor().args.size(); ++i) {
     argPointers_.push_back(*next);

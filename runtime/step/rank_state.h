@@ -21,11 +21,18 @@ int updatedArg(const Descriptor &descriptor, size_t k);
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
 public:
-  // `program` must outlive the state. The job, if there is one, may name the GPU.
+  // `program` must outlive the state. The job, if there is one, may name the GPU. Next: allocate().
   static Result<std::unique_ptr<RankState>> create(int rank, int programIndex,
                                                    const Program &program,
                                                    const std::optional<JobOptions> &job,
                                                    std::unique_ptr<Endpoint> endpoint);
+
+  // Allocates the buffers, once. A stretch of program of all ranks where they meet for it.
+  Status allocate();
+  // Whether some ranks of the program reach each other's memory, which they then allocate together.
+  static bool meetsToAllocate(const Descriptor &descriptor) {
+    return descriptor.isOnGpu && descriptor.reached >= 0;
+  }
 
   const Descriptor &descriptor() const { return program_->descriptor; }
   CollContext &context() const { return *context_; }
@@ -57,7 +64,7 @@ public:
 
 private:
   RankState() = default;
-  Status allocate();
+  Communicator *findMembers() const;
   bool mayBorrow(size_t index) const;
   Status runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
                   const std::vector<void *> &results, bool mayCapture);
@@ -67,8 +74,8 @@ private:
 
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
-  std::unique_ptr<Device> device_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
+  std::unique_ptr<Device> device_;       // its memory may be known to a communicator of the context
   std::vector<char *> args_;             // of the device
   std::vector<char *> results_;          // of the device; null where the result names an argument
   std::vector<bool> mayBorrow_;          // by argument: this rank holds all of it and only reads it

@@ -71,6 +71,28 @@ void fillRandomly(const Buffer &buffer, Type type, std::mt19937 &random) {
   }
 }
 
+void sumUp(const Buffer &sum, const std::vector<Buffer> &terms, Type type) {
+  auto element = cast<FloatType>(elementOf(type));
+  int64_t bytes = elementBytes(element);
+  const llvm::fltSemantics &own = element.getFloatSemantics();
+  const llvm::fltSemantics &wide = bytes < 4 ? llvm::APFloat::IEEEsingle() : own;
+  constexpr auto kNearest = llvm::APFloat::rmNearestTiesToEven;
+  bool losesInfo;
+  for (int64_t at = 0; at + bytes <= sum.bytes(); at += bytes) {
+    llvm::APFloat total(wide, 0);
+    for (const Buffer &term : terms) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, term.data() + at, bytes);
+      llvm::APFloat value(own, llvm::APInt(element.getWidth(), bits));
+      value.convert(wide, kNearest, &losesInfo);
+      total.add(value, kNearest);
+    }
+    total.convert(own, kNearest, &losesInfo);
+    uint64_t bits = total.bitcastToAPInt().getZExtValue();
+    std::memcpy(sum.data() + at, &bits, bytes);
+  }
+}
+
 static double decode(const char *at, Type element) {
   uint64_t bits = 0;
   int64_t bytes = elementBytes(element);

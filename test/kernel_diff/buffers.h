@@ -31,6 +31,10 @@ private:
 // Fills a tensor or a scalar of `type`. Integers are small, so that many are valid positions.
 void fillRandomly(const Buffer &buffer, mlir::Type type, std::mt19937 &random);
 
+// Writes the sum of the tensors, which are of floats, in their order: in f32 or wider, rounded
+// once.
+void sumUp(const Buffer &sum, const std::vector<Buffer> &terms, mlir::Type type);
+
 // The first difference beyond rounding, as text; empty if there is none.
 std::string compare(const Buffer &expected, const Buffer &actual, mlir::Type type);
 

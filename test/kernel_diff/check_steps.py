@@ -18,7 +18,7 @@ import tempfile
 KERNELS = ["--coll-import", "--inline", "--coll-drop-empty", "--coll-count-loops",
            "--coll-lower-indexed=one-hot", "--coll-lower-contractions=narrow",
            "--coll-fuse-kernels=recompute", "--coll-outline-kernels", "--coll-fuse-rows",
-           "--coll-fuse-updates"]
+           "--coll-fuse-root-updates", "--coll-fuse-updates"]
 
 
 def find_ptxas():

@@ -142,6 +142,8 @@ private:
   }
 
   std::string runKernel(const Kernel &kernel) {
+    if (const auto &members = gpu_.find(kernel.name)->second.members)
+      return runOnMembers(kernel, *members);
     std::vector<Buffer> expected = makeArguments(kernel, 1), actual = makeArguments(kernel, 1);
     runNative(kernel, expected);
     std::vector<char *> place;
@@ -152,6 +154,35 @@ private:
     if (!difference.empty())
       return difference;
     return runInPlace(kernel, expected);
+  }
+
+  // On the memory of all members: as the kernel alone on the sum of what they have, and each of
+  // them gets its result.
+  std::string runOnMembers(const Kernel &kernel, const exec::Members &members) {
+    std::vector<Buffer> expected = makeArguments(kernel, 1), actual = makeArguments(kernel, 1);
+    std::vector<Buffer> terms, copies;
+    for (int64_t i = 0; i < members.size; ++i) {
+      terms.push_back(std::move(makeArguments(kernel, 2 + i)[members.sums]));
+      copies.emplace_back(actual[members.copies].bytes()).copyFrom(actual[members.copies]);
+    }
+    sumUp(expected[members.sums], terms, kernel.types[members.sums]);
+    runNative(kernel, expected);
+    std::vector<char *> place;
+    for (const Buffer &buffer : actual)
+      place.push_back(buffer.data());
+    if (gpu_.find(kernel.name)->second.info.scratchBytes)
+      place.push_back(nullptr); // scratch memory is no argument
+    for (std::vector<Buffer> *all : {&terms, &copies})
+      for (const Buffer &buffer : *all)
+        place.push_back(buffer.data());
+    runEmulated(kernel, place);
+    for (const Buffer &copy : copies) {
+      actual[members.copies].copyFrom(copy);
+      std::string difference = compareAll(kernel, expected, actual);
+      if (!difference.empty())
+        return "on members: " + difference;
+    }
+    return "";
   }
 
   // The first argument that may share a result's buffer does.

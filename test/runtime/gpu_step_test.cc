@@ -1,8 +1,10 @@
 // Compiled steps on GPUs, over the fake driver and the fake libraries: the host side of it.
 
+#include "runtime/backend/direct/platform.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/step/device/gpu/choices.h"
 #include "runtime/step/device/gpu/gpu_device.h"
+#include "test/conformance/emulated_peers.h"
 #include "test/runtime/fixtures.h"
 #include "test/runtime/token_step.h"
 #include "test/support/fakes/cublaslt.h"
@@ -409,6 +411,127 @@ TEST_F(GpuStepTest, TooLittleMemoryNamesWhatIsNeeded) {
   executor = start(1, localStep);
   ASSERT_FALSE(executor.ok());
   EXPECT_TRUE(contains(executor.status(), "pinned memory")) << executor.status().message();
+}
+
+//===-- kernels on the memory of all members ------------------------------------===//
+
+// w = sum of 2 * w over the ranks, each of which computes half of it; loss = 3 * x[0].
+int32_t rootStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
+                 void *arena) {
+  char *gradients = static_cast<char *>(arena), *parameters = gradients + 64;
+  CALL(scale(abi, ctx, args[0], gradients, 2, 4));
+  int64_t position = 0, size = 0;
+  CALL(abi->group_position(ctx, 0, &position, &size));
+  int32_t isReached = 0;
+  CALL(abi->reaches(ctx, 0, &isReached));
+  if (isReached) {
+    CALL(abi->barrier(ctx, 0, 0, nullptr));
+    void *from[2], *to[2];
+    CALL(abi->members(ctx, kCollFirstComputation, 0, gradients, 16, from));
+    CALL(abi->members(ctx, kCollFirstComputation, 0, parameters, 16, to));
+    const void *values[] = {&from[0], &from[1], &to[0], &to[1], &position};
+    CALL(abi->launch(ctx, kCollFirstComputation, 1, values, 5));
+    CALL(abi->barrier(ctx, 0, 0, nullptr));
+  } else {
+    char *part = parameters + 64;
+    CALL(abi->reduce_scatter(ctx, 0, gradients, part, 1, 2, kCollF32, kCollSum, 0, 0, 0, nullptr));
+    CALL(abi->all_gather(ctx, 0, part, parameters, 1, 2, kCollF32, 0, nullptr));
+  }
+  CALL(abi->copy(ctx, 0, args[0], parameters, 16));
+  return scale(abi, ctx, args[1], results[1], 3, 1);
+}
+
+class RootStepTest : public GpuStepTest {
+protected:
+  RootStepTest() {
+    cuda_.defineKernel("root_update", {8, 8, 8, 8, 8}, [](const dl::FakeLaunch &launch) {
+      const auto first = 2 * launch.parameter<int64_t>(4);
+      for (int64_t i = first; i < first + 2; ++i)
+        for (int to : {2, 3})
+          launch.parameter<float *>(to)[i] =
+              launch.parameter<const float *>(0)[i] + launch.parameter<const float *>(1)[i];
+    });
+  }
+
+  static Program rootProgram(CollEntry step = rootStep, const std::string &reached = "0") {
+    std::string text = descriptorText(2);
+    text.insert(1, R"("device":"gpu","reached":)" + reached + ",");
+    Result<Program> made = Program::create(
+        text, step, nullptr,
+        {kImage,
+         R"([{"name":"scale","grid":2,"block":64},{"name":"root_update","grid":1,"block":2}])",
+         nullptr, 0});
+    EXPECT_TRUE(made.ok()) << made.status().toString();
+    return made ? made.take() : Program();
+  }
+
+  // The states after five steps.
+  std::vector<float> trained(const char *backend) {
+    ExecutorOptions options;
+    options.backend = backend;
+    auto executor = Executor::create({rootProgram()}, options);
+    EXPECT_TRUE(executor.ok()) << executor.status().toString();
+    return executor ? run(**executor, 5).back() : std::vector<float>();
+  }
+
+  const std::vector<float> afterFive_ = {1024, 2048, 3072, 4096};
+};
+
+TEST_F(RootStepTest, TheUpdateRunsOnTheMemoryOfAllMembersAndIsCaptured) {
+  direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
+  EXPECT_EQ(trained("direct"), afterFive_);
+  EXPECT_EQ(cuda_.calls("graphLaunch"), 6);
+  // Two eager steps and a capture on two ranks, three kernels in each.
+  EXPECT_EQ(cuda_.calls("launchKernel"), 18);
+}
+
+TEST_F(RootStepTest, TheUpdateRunsAsCallsWhereItIsAskedFor) {
+  direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
+  setenv("COLL_GPU_ROOT_UPDATE", "0", 1);
+  EXPECT_EQ(trained("direct"), afterFive_);
+  unsetenv("COLL_GPU_ROOT_UPDATE");
+  EXPECT_EQ(cuda_.calls("launchKernel"), 12);
+}
+
+TEST_F(RootStepTest, TheUpdateRunsAsCallsWhereMemoryIsNotReached) {
+  dl::FakeNccl nccl;
+  nccl::ScopedPlatform platform({&cuda_.table(), &nccl.table()});
+  EXPECT_EQ(trained("nccl"), afterFive_);
+  EXPECT_EQ(trained("threads"), afterFive_);
+}
+
+int32_t outsideStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *, void *) {
+  void *found[2];
+  float local = 0;
+  return abi->members(ctx, kCollFirstComputation, 0, &local, sizeof(local), found);
+}
+
+TEST_F(RootStepTest, MemoryThatIsNotTheProgramsIsRefused) {
+  direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
+  ExecutorOptions options;
+  options.backend = "direct";
+  auto executor = Executor::create({rootProgram(outsideStep)}, options);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  ASSERT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
+  const Status status = (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
+  EXPECT_TRUE(contains(status, "the members' memory is not reached at this place"))
+      << status.message();
+}
+
+TEST_F(RootStepTest, TooLittleMemoryForTheGroupNamesWhatIsNeeded) {
+  direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
+  std::string text = descriptorText(2);
+  text.insert(1, R"("device":"gpu","reached":0,)");
+  const std::string arena = R"("arena_bytes":256)";
+  text.replace(text.find(arena), arena.size(), R"("arena_bytes":281474976710656)");
+  Result<Program> made = Program::create(text, idleStep, nullptr);
+  ASSERT_TRUE(made.ok()) << made.status().toString();
+  ExecutorOptions options;
+  options.backend = "direct";
+  auto executor = Executor::create({*made}, options);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_TRUE(contains(executor.status(), "has no room for this rank"))
+      << executor.status().message();
 }
 
 TEST_F(GpuStepTest, AProcessThatHasLostItsGpuIsToldSo) {

@@ -173,7 +173,23 @@ unsigned BufferPlanner::contentOf(Value value) {
   return id;
 }
 
-/// A value from outside a loop that is read in it is live until the loop ends.
+/// The outermost branch in whose `else` the value is used, from `at` to `end`, and which begins
+/// after it; null if there is none.
+scf::IfOp BufferPlanner::findElse(Value value, Operation *at, int64_t end) const {
+  scf::IfOp found;
+  Region *home = value.getParentRegion();
+  for (Region *region = at->getParentRegion(); region && region != home;
+       region = region->getParentRegion()) {
+    auto branch = dyn_cast<scf::IfOp>(region->getParentOp());
+    if (branch && region == &branch.getElseRegion() && end <= 2 * end_.lookup(branch))
+      found = branch;
+  }
+  return found;
+}
+
+/// A value from outside a loop that is read in it is live until the loop ends. One that is read in
+/// both branches of an scf.if is not live in the first after its last use there: the second does
+/// not follow.
 void BufferPlanner::use(Value value, Operation *at) {
   Content &content = contents_[contentOf(value)];
   int64_t end = 2 * position(at) + 1;
@@ -185,6 +201,19 @@ void BufferPlanner::use(Value value, Operation *at) {
       break;
     if (isa<scf::ForOp, scf::WhileOp>(parent))
       end = std::max(end, 2 * end_.lookup(parent) + 1);
+  }
+  scf::IfOp branch = findElse(content.value, at, end);
+  if (content.elseOf && content.elseOf != branch) {
+    Interval apart = content.live.pop_back_val();
+    content.live[--content.usesExtend].end = apart.end;
+    content.elseOf = {};
+  }
+  if (branch && !content.elseOf && content.usesExtend + 1 == content.live.size()) {
+    int64_t &before = content.live.back().end;
+    before = std::max(before, 2 * position(branch) + 1);
+    content.live.push_back({2 * position(&branch.elseBlock()->front()), end});
+    ++content.usesExtend;
+    content.elseOf = branch;
   }
   Interval &live = content.live[content.usesExtend];
   live.end = std::max(live.end, end);

@@ -31,6 +31,7 @@ struct Content {
   SmallVector<Interval, 2> live;
   unsigned usesExtend = 0; // the interval that uses lengthen
   bool isSlot = false;     // as PlannedContent has it
+  scf::IfOp elseOf;        // its `else` alone is what uses lengthen; null: nothing is apart
 };
 
 /// Contents that share one buffer.
@@ -78,6 +79,7 @@ private:
   unsigned defineResult(Value value);
   unsigned contentOf(Value value);
   void use(Value value, Operation *at);
+  scf::IfOp findElse(Value value, Operation *at, int64_t end) const;
   void tie(Tie::Kind kind, Value src, unsigned dst, Operation *at);
   void allow(unsigned src, unsigned dst, Interval window);
   int64_t position(Operation *op) const { return begin_.lookup(op); }

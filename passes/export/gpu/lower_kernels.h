@@ -9,6 +9,7 @@
 #ifndef COLL_PASSES_EXPORT_GPU_LOWER_KERNELS_H
 #define COLL_PASSES_EXPORT_GPU_LOWER_KERNELS_H
 
+#include "dialect/exec/exec.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "passes/export/exec/plan_buffers.h"
 
@@ -44,6 +45,9 @@ struct GpuKernel {
   /// A caller that lets an argument share a result's buffer passes the same address for both.
   KernelInfo info;
   std::vector<GpuLaunch> launches;
+  /// Parameters of launches behind the arguments of `info` and the scratch memory are addresses on
+  /// the members of a group: exec.members.
+  std::optional<exec::Members> members;
 };
 
 struct GpuOptions {

@@ -9,6 +9,7 @@
 #include "passes/export/gpu/emit_nests.h"
 #include "passes/export/gpu/emit_rows.h"
 #include "passes/export/gpu/lower_kernels.h"
+#include "passes/export/gpu/members.h"
 #include "passes/export/gpu/prepare_buffers.h"
 #include "passes/export/kernels/fuse_rows.h"
 
@@ -293,6 +294,15 @@ void eraseDead(func::FuncOp kernel) {
       op->erase();
 }
 
+LogicalResult reachMembers(func::FuncOp kernel, gpu::GPUModuleOp code, GpuKernel &result) {
+  if (failed(addMembers(kernel, code, *result.members)))
+    return failure();
+  FailureOr<std::vector<GpuLaunch>> launches = readLaunches(kernel);
+  if (succeeded(launches))
+    result.launches = std::move(*launches);
+  return launches;
+}
+
 FailureOr<GpuKernel> outlineKernel(func::FuncOp kernel, gpu::GPUModuleOp code) {
   FailureOr<KernelInfo> info = getKernelInfo(kernel);
   if (failed(info))
@@ -310,6 +320,9 @@ FailureOr<GpuKernel> outlineKernel(func::FuncOp kernel, gpu::GPUModuleOp code) {
   result.launches = std::move(*launches);
   restrictAliases(result);
   markUnaliased(result, code);
+  result.members = exec::getMembers(kernel);
+  if (result.members && failed(reachMembers(kernel, code, result)))
+    return failure();
   widenParts(kernel);
   return result;
 }

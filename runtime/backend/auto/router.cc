@@ -107,14 +107,19 @@ public:
     return endpoint_.adopt(*path, paths_[*path]->start(call));
   }
   Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes) override {
-    return paths_[endpoint_.keeperOf(ranks())]->registerMemory(data, bytes);
+    return keeper().registerMemory(data, bytes);
   }
   Result<std::unique_ptr<Registration>> allocate(int64_t bytes) override {
-    return paths_[endpoint_.keeperOf(ranks())]->allocate(bytes);
+    return keeper().allocate(bytes);
+  }
+  bool reachesMembers() const override { return keeper().reachesMembers(); }
+  std::vector<void *> addressesOf(const void *data, int64_t bytes) const override {
+    return keeper().addressesOf(data, bytes);
   }
 
 private:
   Result<size_t> choose(const Call &call) const { return endpoint_.choose(call, ranks()); }
+  Communicator &keeper() const { return *paths_[endpoint_.keeperOf(ranks())]; }
   RouterEndpoint &endpoint_;
   std::vector<std::unique_ptr<Communicator>> paths_;
 };

@@ -84,6 +84,11 @@ int64_t DirectEngine::placeOf(const gpu::Lane &lane, const Call &call) const {
   return static_cast<const DirectLane &>(lane).placeOf(call);
 }
 
+std::vector<void *> DirectEngine::addressesOf(const gpu::Lane &lane, const void *data,
+                                              int64_t bytes) const {
+  return static_cast<const DirectLane &>(lane).addressesOf(data, bytes);
+}
+
 void DirectEngine::abort(const Status &cause) {
   const bool isNew = node_->alarm().cause().ok();
   node_->alarm().raise(cause);

@@ -27,6 +27,9 @@ public:
   registerMemory(gpu::GpuEndpoint &endpoint, gpu::Group &group, void *data, int64_t bytes) override;
   Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
                                                  int64_t bytes) override;
+  bool reachesMembers() const override { return true; }
+  std::vector<void *> addressesOf(const gpu::Lane &lane, const void *data,
+                                  int64_t bytes) const override;
   Status health() const override { return node_->alarm().cause(); }
   void abort(const Status &cause) override;
 

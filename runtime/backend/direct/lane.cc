@@ -182,12 +182,24 @@ const Symmetric *DirectLane::find(const Call &call) const {
                       call.kind == OpKind::AllToAll || call.kind == OpKind::Broadcast ||
                       call.kind == OpKind::RootUpdate;
   const int64_t bytes = extentsOf(call, size(), position_).dst * dtypeSize(dstType(call));
-  auto *at = static_cast<const char *>(call.dst);
+  return isUsed ? find(call.dst, bytes) : nullptr;
+}
+
+const Symmetric *DirectLane::find(const void *data, int64_t bytes) const {
+  auto *at = static_cast<const char *>(data);
   auto it = symmetric.upper_bound(at);
-  if (!isUsed || !at || it == symmetric.begin())
+  if (!at || it == symmetric.begin())
     return nullptr;
   const Symmetric &memory = std::prev(it)->second;
   return at - memory.data + bytes <= memory.bytes ? &memory : nullptr;
+}
+
+std::vector<void *> DirectLane::addressesOf(const void *data, int64_t bytes) const {
+  std::vector<void *> addresses;
+  if (const Symmetric *memory = find(data, bytes))
+    for (char *member : memory->members)
+      addresses.push_back(member + (static_cast<const char *>(data) - memory->data));
+  return addresses;
 }
 
 int64_t DirectLane::placeOf(const Call &call) const {

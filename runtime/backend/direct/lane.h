@@ -60,6 +60,8 @@ public:
   // The place of the call's destination in symmetric memory, if kernels use it; -1 otherwise. It
   // has to be the same on all members.
   int64_t placeOf(const Call &call) const;
+  // See Communicator.
+  std::vector<void *> addressesOf(const void *data, int64_t bytes) const;
 
 protected:
   bool needsOwnStream(const Call &call) const override { return keptBytes(call) > 0; }
@@ -76,7 +78,8 @@ private:
   Status launchUpdate(const Call &call, dl::CudaStream stream);
   kernels::ReduceArgs reduceArgs(const Call &call) const;
   kernels::CopyArgs copyArgs(const Call &call) const;
-  // The symmetric memory that holds the call's destination; null: none.
+  // The symmetric memory that holds these bytes, or the call's destination; null: none.
+  const Symmetric *find(const void *data, int64_t bytes) const;
   const Symmetric *find(const Call &call) const;
   void reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const;
   // Whether the call is a plain copy, because the group has one member.

@@ -162,6 +162,10 @@ public:
   Result<std::unique_ptr<Registration>> allocate(int64_t bytes) override {
     return endpoint_.engine().allocate(endpoint_, group_, bytes);
   }
+  bool reachesMembers() const override { return endpoint_.engine().reachesMembers(); }
+  std::vector<void *> addressesOf(const void *data, int64_t bytes) const override {
+    return endpoint_.engine().addressesOf(*group_.lane, data, bytes);
+  }
 
 private:
   GpuEndpoint &endpoint_;

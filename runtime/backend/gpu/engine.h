@@ -32,6 +32,8 @@ public:
                                                                void *data, int64_t bytes) = 0;
   virtual Result<std::unique_ptr<Registration>> allocate(GpuEndpoint &endpoint, Group &group,
                                                          int64_t bytes) = 0;
+  virtual bool reachesMembers() const { return false; }
+  virtual std::vector<void *> addressesOf(const Lane &, const void *, int64_t) const { return {}; }
   // Why no further operation can succeed, as far as the engine knows. Any thread may call it.
   virtual Status health() const { return {}; }
   // The job is over: ends everything that waits on the GPU. Any thread may call it.

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 6 };
+enum { kCollAbiVersion = 7 };
 /* Id of the first entry of the table of computations; those of later ones are lower. */
 enum { kCollFirstComputation = -2 };
 

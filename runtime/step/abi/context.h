@@ -44,6 +44,7 @@ struct CollContext {
   uint64_t functionTrace = 0;                    // span of the function that runs
   uint64_t computeTrace = 0; // span of what the program computes on the host; 0: none
   int32_t computeOp = -1;    // its id
+  int32_t reached = -1;      // index of the group whose members' memory is reached; -1: none
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for
   coll::rt::FlightRecorder recorder{0};
   coll::rt::Status error; // the first failure

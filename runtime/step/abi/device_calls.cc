@@ -5,7 +5,9 @@
 #include "runtime/step/device/attention.h"
 #include "runtime/step/device/contraction.h"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace coll::rt {
 
@@ -155,6 +157,30 @@ int32_t coll_abi_attention_backward(CollContext *ctx, int32_t op, const CollAtte
   buffers.dV = dV;
   buffers.scratch = scratch;
   return attend(ctx, op, attention, buffers, /*isBackward=*/true);
+}
+
+int32_t coll_abi_reaches(CollContext *ctx, int32_t group, int32_t *answer) {
+  return guarded(ctx, [&]() -> int32_t {
+    if (!answer)
+      return ctx->fail(Status::invalid("reaches: the answer's place is null"));
+    *answer = group >= 0 && group == ctx->reached;
+    return kCollOk;
+  });
+}
+
+int32_t coll_abi_members(CollContext *ctx, int32_t op, int32_t group, const void *data,
+                         int64_t bytes, void **addresses) {
+  return guarded(ctx, [&]() -> int32_t {
+    std::vector<void *> found;
+    if (group >= 0 && group == ctx->reached && bytes >= 0)
+      found = ctx->communicators[static_cast<size_t>(group)]->addressesOf(data, bytes);
+    if (found.empty() || !addresses)
+      return ctx->fail(Status::invalid(describe(siteOf(*ctx, op, "kernel")) + " on rank " +
+                                       std::to_string(ctx->rank) +
+                                       ": the members' memory is not reached at this place"));
+    std::copy(found.begin(), found.end(), addresses);
+    return kCollOk;
+  });
 }
 
 } // namespace coll::rt

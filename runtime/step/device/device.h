@@ -51,8 +51,9 @@ public:
   virtual bool isHost() const = 0;
 
   // All buffers of the program; once. They are aligned to 64 bytes, never null, and live as long as
-  // the device.
-  virtual Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) = 0;
+  // the device. `members` makes their memory, where it is not null: a collective of it.
+  virtual Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
+                                               Communicator *members) = 0;
   // `write` is called at once, with host memory for the bytes that go to `dst`.
   virtual Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) = 0;
   // The bytes are there after synchronize().

@@ -6,7 +6,8 @@
 
 namespace coll::rt {
 
-Result<std::vector<char *>> HostDevice::allocate(const std::vector<BufferNeed> &needs) {
+Result<std::vector<char *>> HostDevice::allocate(const std::vector<BufferNeed> &needs,
+                                                 Communicator *) {
   std::vector<char *> buffers;
   for (const BufferNeed &need : needs) {
     Result<AlignedBuffer> buffer = AlignedBuffer::create(need.bytes);

@@ -14,7 +14,8 @@ public:
   explicit HostDevice(const void *constants) : constants_(constants) {}
 
   bool isHost() const override { return true; }
-  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) override;
+  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
+                                       Communicator *) override;
   Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
   Status download(char *hostDst, const void *src, int64_t bytes) override;
   Status synchronize() override { return {}; }

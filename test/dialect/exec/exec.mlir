@@ -59,6 +59,25 @@ exec.function @step(tensor<4xf32> {coll.name = "w"}, tensor<4xf32>) -> (tensor<4
   exec.return
 }
 
+// CHECK: func.func private @shared({{.+}}) attributes {exec.members = {copies = 1 : i64, group = #coll.group<@m["dp"]>, size = 2 : i64, sums = 0 : i64}}
+func.func private @shared(memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>)
+    attributes {exec.members = {group = #coll.group<@m["dp"]>, size = 2 : i64, sums = 0 : i64, copies = 1 : i64}}
+
+// CHECK-LABEL: exec.function @reaching
+exec.function @reaching(tensor<4xf32>) -> tensor<4xf32> updates [-1] arena 0 {
+^bb0(%x: !exec.buffer, %r: !exec.buffer, %arena: !exec.buffer):
+  // CHECK: %[[REACHED:.+]] = exec.reaches over @m["dp"]
+  %reached = exec.reaches over @m["dp"]
+  // CHECK: scf.if %[[REACHED]]
+  scf.if %reached {
+    // CHECK: exec.call @shared(read %{{.+}}, write %{{.+}})
+    exec.call @shared(read %x, write %r)
+  } else {
+    exec.copy %x to %r
+  }
+  exec.return
+}
+
 // CHECK: exec.function @init() -> () updates [] arena 0 {
 exec.function @init() -> () updates [] arena 0 {
 ^bb0(%arena: !exec.buffer):

@@ -258,6 +258,48 @@ exec.function @step() -> () updates [] arena 0 {
 
 // -----
 
+// exec_call_c1
+coll.mesh @m ["dp" = 2]
+func.func private @kernel_0(memref<4xf32>, memref<4xf32>)
+    attributes {exec.members = {group = #coll.group<@m["dp"]>, size = 2 : i64, sums = 0 : i64, copies = 0 : i64}}
+exec.function @step(tensor<4xf32>) -> tensor<4xf32> updates [-1] arena 0 {
+^bb0(%x: !exec.buffer, %r: !exec.buffer, %arena: !exec.buffer):
+  // expected-error@+1 {{whose exec.members must name two of its buffers}}
+  exec.call @kernel_0(read %x, write %r)
+  exec.return
+}
+
+// -----
+
+// exec_call_c1
+coll.mesh @m ["dp" = 2]
+func.func private @kernel_0(memref<4xf32>, memref<4xf32>)
+    attributes {exec.members = {group = #coll.group<@m["dp"]>, size = 2 : i64, sums = 0 : i64, copies = 1 : i64}}
+exec.function @step(tensor<4xf32>) -> tensor<4xf32> updates [-1] arena 0 {
+^bb0(%x: !exec.buffer, %r: !exec.buffer, %arena: !exec.buffer):
+  // expected-error@+1 {{passes 2 operands and the members' addresses to a kernel of 2}}
+  exec.call @kernel_0(read %x, write %r)
+  exec.return
+}
+
+// -----
+
+// expected-error@+1 {{exec.members must be {group, size, sums, copies}, with a size from 1 to 64, but is {size = 2 : i64}}}
+func.func private @kernel_0(memref<4xf32>) attributes {exec.members = {size = 2 : i64}}
+
+// -----
+
+// expected-note@+1 {{the mesh is here}}
+coll.mesh @m ["dp" = 2]
+exec.function @step() -> () updates [] arena 0 {
+^bb0(%arena: !exec.buffer):
+  // expected-error@+1 {{mesh @m has no axis "tp"}}
+  %reached = exec.reaches over @m["tp"]
+  exec.return
+}
+
+// -----
+
 // exec_call_c2
 func.func private @kernel_0(memref<4xf32>)
 exec.function @step() -> () updates [] arena 64 {

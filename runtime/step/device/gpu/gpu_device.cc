@@ -77,6 +77,7 @@ GpuDevice::~GpuDevice() {
   for (const auto &[key, graph] : graphs_)
     (void)gpu_->cuda().graphExecDestroy(graph.exec);
   streamTrace_.reset();
+  known_.reset();
 }
 
 //===-- memory ------------------------------------------------------------------===//
@@ -97,7 +98,24 @@ Status GpuDevice::shortage(const Status &failed, const std::vector<BufferNeed> &
   return {kCollDevice, text + " (" + failed.message() + ")"};
 }
 
-Result<std::vector<char *>> GpuDevice::allocate(const std::vector<BufferNeed> &needs) {
+Result<char *> GpuDevice::takeMemory(int64_t bytes, Communicator *members) {
+  if (members) {
+    Result<std::unique_ptr<Registration>> known = members->allocate(bytes);
+    if (!known)
+      return known.status();
+    known_ = known.take();
+    return static_cast<char *>(known_->data());
+  }
+  Result<dl::GpuMemory> memory =
+      dl::GpuMemory::create(gpu_->context(), dl::GpuMemory::Kind::Device, bytes);
+  if (!memory)
+    return memory.status();
+  memory_ = memory.take();
+  return memory_.device();
+}
+
+Result<std::vector<char *>> GpuDevice::allocate(const std::vector<BufferNeed> &needs,
+                                                Communicator *members) {
   int64_t total = alignUp(std::max<int64_t>(program_.data.constantsBytes, 1));
   std::vector<int64_t> offsets;
   for (const BufferNeed &need : needs) {
@@ -107,32 +125,32 @@ Result<std::vector<char *>> GpuDevice::allocate(const std::vector<BufferNeed> &n
       return Status::invalid(need.what + " has " + std::to_string(need.bytes) + " bytes");
   }
   gpu::Gpu::Scope scope(*gpu_);
-  Result<dl::GpuMemory> memory =
-      dl::GpuMemory::create(gpu_->context(), dl::GpuMemory::Kind::Device, total);
+  Result<char *> memory = takeMemory(total, members);
+  if (!memory && memory.status().code() != kCollDevice)
+    return memory.status().annotate("memory that all members reach");
   if (!memory)
     return shortage(memory.status(), needs, total);
-  memory_ = memory.take();
   std::vector<char *> buffers;
   for (size_t i = 0; i < needs.size(); ++i) {
-    buffers.push_back(memory_.device() + offsets[i]);
+    buffers.push_back(*memory + offsets[i]);
     if (needs[i].isZeroed && needs[i].bytes > 0)
       COLL_RETURN_IF_ERROR(
           check(gpu_->cuda().memsetD8Async(addressOf(buffers[i]), 0,
                                            static_cast<size_t>(needs[i].bytes), stream_),
                 "cuMemsetD8Async"));
   }
-  takesGpuMemory_ = endpoint_.gpuOf(memory_.device()) >= 0;
-  COLL_RETURN_IF_ERROR(uploadConstants());
+  takesGpuMemory_ = endpoint_.gpuOf(*memory) >= 0;
+  COLL_RETURN_IF_ERROR(uploadConstants(*memory));
   COLL_RETURN_IF_ERROR(check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize"));
   bounce_->finish();
   return buffers;
 }
 
-Status GpuDevice::uploadConstants() {
+Status GpuDevice::uploadConstants(char *to) {
   const ProgramData &data = program_.data;
   if (data.constantsBytes == 0)
     return {};
-  constants_ = memory_.device();
+  constants_ = to;
   return bounce_->upload(constants_, data.constantsBytes, [&](char *to) {
     std::memcpy(to, data.constants, static_cast<size_t>(data.constantsBytes));
   });

@@ -33,7 +33,8 @@ public:
   ~GpuDevice() override;
 
   bool isHost() const override { return false; }
-  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs) override;
+  Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
+                                       Communicator *members) override;
   Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
   Status download(char *hostDst, const void *src, int64_t bytes) override;
   Status synchronize() override;
@@ -71,7 +72,9 @@ private:
       : platform_(platform), program_(program), endpoint_(endpoint) {}
 
   Status open(int ordinal);
-  Status uploadConstants();
+  // The memory of all buffers.
+  Result<char *> takeMemory(int64_t bytes, Communicator *members);
+  Status uploadConstants(char *to);
   // Why the program does not fit.
   Status shortage(const Status &failed, const std::vector<BufferNeed> &needs, int64_t total) const;
   // After a call was put on the stream: waits for it, if that is asked for.
@@ -100,7 +103,9 @@ private:
   Endpoint &endpoint_;
   std::unique_ptr<gpu::Gpu> gpu_;
   dl::CudaStream stream_ = nullptr; // of gpu_
-  dl::GpuMemory memory_;            // all buffers, and the constants
+  // All buffers, and the constants: of this device, or known to a group.
+  dl::GpuMemory memory_;
+  std::unique_ptr<Registration> known_;
   char *constants_ = nullptr;
   std::unique_ptr<Bounce> bounce_;
   std::unique_ptr<PinnedPool> staging_; // of calls on host memory
