@@ -518,6 +518,18 @@ TEST_F(RootStepTest, MemoryThatIsNotTheProgramsIsRefused) {
       << status.message();
 }
 
+TEST_F(RootStepTest, AMemberThatFailsEndsTheOthers) {
+  direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
+  ExecutorOptions options;
+  options.backend = "direct";
+  auto executor = Executor::create({rootProgram()}, options);
+  ASSERT_TRUE(executor.ok()) << executor.status().toString();
+  ASSERT_TRUE((*executor)->initialize({floats({4}, {1, 2, 3, 4})}).ok());
+  cuda_.failNext("launchKernel", 719);
+  const Status status = (*executor)->step({floats({8}, {0, 0, 0, 0, 0, 0, 0, 0})}).status();
+  EXPECT_TRUE(contains(status, "cuLaunchKernel")) << status.message();
+}
+
 TEST_F(RootStepTest, TooLittleMemoryForTheGroupNamesWhatIsNeeded) {
   direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
   std::string text = descriptorText(2);

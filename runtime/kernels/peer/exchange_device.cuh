@@ -243,10 +243,14 @@ COLL_DEVICE void exchangeByRings(const PeerGroup &group, const PeerPlan &plan, c
   }
   call.leave();
 }
+// What members did to each other's memory before the barrier is done behind it on all of them. The
+// fences do not rely on the ends of kernels: stores to another GPU may pass the token of entry.
 COLL_DEVICE void meetPeers(const PeerGroup &group, const PeerPlan &plan) {
   const Call call(group, plan.what);
+  simt::fenceSystem(); // Release: what this rank stored at its peers is there before the token.
   (void)call.enter();
   call.leave();
+  simt::fenceSystem(); // Acquire: the peers' stores are seen by what follows.
 }
 
 } // namespace coll::kernels::peer
