@@ -8,12 +8,13 @@
 
 namespace coll::profiler::test {
 
-// How many mutants a reader gets; main() sets it from --mutants=N.
+// How many mutants a reader gets, and which; main() sets them from --mutants=N and --seed=N.
 inline int mutants = 20000;
+inline uint64_t seed = 1;
 
 // One to four changes: a byte, a bit, a cut, a copied or a repeated piece, a long varint.
-inline std::string mutate(const std::string &seed, std::mt19937_64 &random) {
-  std::string text = seed;
+inline std::string mutate(const std::string &whole, std::mt19937_64 &random) {
+  std::string text = whole;
   for (uint64_t changes = random() % 4 + 1; changes > 0 && !text.empty(); --changes) {
     size_t at = random() % text.size(), length = random() % 32;
     switch (random() % 7) {

@@ -26,7 +26,7 @@ TEST(PerfettoReaderTest, SurvivesMutants) {
                    {{Key::Seq, i}, {Key::Location, "a.py:1"}, {Key::ClockErrorNs, 0.5}}, {i, true});
     writer.counter(track, 3, 4);
   }
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(test::seed);
   int read = 0, refused = 0;
   for (int i = 0; i < test::mutants; ++i) {
     std::string bytes = test::mutate(sink.bytes, random);

@@ -1,4 +1,4 @@
-// perfetto-tests [--mutants=N]: the tests; --sample=FILE: writes the trace that
+// perfetto-tests [--mutants=N] [--seed=N]: the tests; --sample=FILE: writes the trace that
 // perfetto_decode_test.py reads with a decoder of its own.
 
 #include "runtime/profiler/perfetto/writer.h"
@@ -39,6 +39,8 @@ int main(int argc, char **argv) {
     std::string option = argv[i];
     if (option.rfind("--mutants=", 0) == 0)
       coll::profiler::test::mutants = std::atoi(option.c_str() + 10);
+    if (option.rfind("--seed=", 0) == 0)
+      coll::profiler::test::seed = std::strtoull(option.c_str() + 7, nullptr, 10);
     if (option.rfind("--sample=", 0) == 0)
       return coll::profiler::perfetto::writeSample(option.substr(9)).ok() ? 0 : 1;
   }

@@ -158,10 +158,10 @@ TEST(ChakraTest, MalformedFilesNameTheByte) {
 }
 
 TEST(ChakraTest, SurvivesMutants) {
-  std::mt19937_64 random(3);
-  const std::string seed = strangeFile();
+  std::mt19937_64 random(test::seed);
+  const std::string whole = strangeFile();
   for (int i = 0; i < test::mutants; ++i) {
-    const std::string bytes = profiler::test::mutate(seed, random);
+    const std::string bytes = profiler::test::mutate(whole, random);
     Packets packets = Packets::of(bytes, Packets::Framing::Lengths);
     std::string_view message;
     for (;;) {

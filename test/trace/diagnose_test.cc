@@ -148,9 +148,11 @@ TEST(DiagnoseTest, SurvivesMutants) {
   Simulation simulation;
   simulation.ranks = 2;
   simulation.collectives = 3;
-  std::ifstream file(test::simulate(simulation, test::folder())[1], std::ios::binary);
+  const std::string simulated = test::simulate(simulation, test::folder())[1];
+  std::ifstream file(test::mutantsOf.empty() ? simulated : test::mutantsOf, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(file)), {});
-  std::mt19937_64 random(4);
+  ASSERT_FALSE(whole.empty());
+  std::mt19937_64 random(test::seed);
   const std::string path = test::folder() + "/mutant.pftrace";
   MergeOptions options;
   options.output = test::folder() + "/mutant.out";

@@ -1,5 +1,5 @@
-// trace-tests [--faults=N] [--mutants=N]: the tests of coll-trace. --simulate=FOLDER --ranks=N
-// --collectives=N writes traces instead.
+// trace-tests [--faults=N] [--mutants=N] [--seed=N] [--mutants-of=FILE]: the tests of coll-trace.
+// --simulate=FOLDER --ranks=N --collectives=N writes traces instead.
 
 #include "test/trace/simulation.h"
 #include "test/trace/temporary.h"
@@ -32,6 +32,10 @@ int main(int argc, char **argv) {
       faults = std::atoi(value.c_str());
     else if (option.rfind("--mutants=", 0) == 0)
       mutants = std::atoi(value.c_str());
+    else if (option.rfind("--seed=", 0) == 0)
+      seed = std::strtoull(value.c_str(), nullptr, 10);
+    else if (option.rfind("--mutants-of=", 0) == 0)
+      mutantsOf = value;
     else if (option.rfind("--simulate=", 0) == 0)
       target = value;
     else if (option.rfind("--ranks=", 0) == 0)
