@@ -2,7 +2,7 @@
 // cost.
 //
 //   bench-trace write [--events=N]          N slices with four annotations, to a file
-//   bench-trace callbacks [--events=N]      plays NCCL to libnccl-profiler-coll.so
+//   bench-trace callbacks [--events=N] [--plugin=FILE]   plays NCCL to libnccl-profiler-coll.so
 //   bench-trace ranks [--ranks=N] [--events=N] [--folder=DIR]   simulated ranks, merged and
 //   diagnosed
 //
@@ -28,7 +28,7 @@ using namespace coll::profiler::perfetto;
 namespace {
 
 struct Options {
-  std::string machine = "unknown", folder = "/tmp/coll-bench-trace";
+  std::string machine = "unknown", folder = "/tmp/coll-bench-trace", plugin = COLL_TEST_PLUGIN;
   uint64_t events = 0;
   int ranks = 4096;
 };
@@ -89,7 +89,7 @@ int benchWrite(Options options) {
 int benchCallbacks(const Options &options) {
   setenv("COLL_PROFILER_FILE", (options.folder + "/callbacks.pftrace").c_str(), 1);
   setenv("COLL_PROFILER_RING", "1048576", 1);
-  rt::Result<rt::dl::Library> library = rt::dl::Library::open(COLL_TEST_PLUGIN);
+  rt::Result<rt::dl::Library> library = rt::dl::Library::open(options.plugin);
   if (!library.ok())
     return 1;
   profiler::test::Player<5> player(library->symbol<profiler::abi::ProfilerV5>("ncclProfiler_v5"),
@@ -184,6 +184,8 @@ int main(int argc, char **argv) {
       options.machine = value;
     else if (option.rfind("--folder=", 0) == 0)
       options.folder = value;
+    else if (option.rfind("--plugin=", 0) == 0)
+      options.plugin = value;
     else if (option.rfind("--events=", 0) == 0)
       options.events = static_cast<uint64_t>(std::atoll(value.c_str()));
     else if (option.rfind("--ranks=", 0) == 0)
@@ -200,7 +202,7 @@ int main(int argc, char **argv) {
     code = benchRanks(options);
   else
     std::fprintf(stderr, "usage: bench-trace write|callbacks|ranks [--machine=TEXT] [--events=N] "
-                         "[--ranks=N] [--folder=DIR]\n");
+                         "[--ranks=N] [--folder=DIR] [--plugin=FILE]\n");
   std::filesystem::remove_all(options.folder);
   return code;
 }
