@@ -62,8 +62,10 @@ struct Meeting {
 };
 
 constexpr int kWarmUps = 5, kCallsOfGraph = 4;
-// NCCL has room for the stamps of 64 calls that its host has not seen.
+// NCCL has room for the stamps of 64 calls that its progress thread has not seen, which may be
+// behind the GPU.
 constexpr size_t kCallsAtOnce = 32;
+constexpr std::chrono::milliseconds kPause{3};
 
 class Rank {
 public:
@@ -151,6 +153,11 @@ private:
   Status synchronize() {
     return checkCuda(cuda_->streamSynchronize(stream_), "cuStreamSynchronize");
   }
+  Status settle() {
+    COLL_RETURN_IF_ERROR(synchronize());
+    std::this_thread::sleep_for(kPause);
+    return {};
+  }
   Status calls(int64_t bytes, int count) {
     for (int i = 0; i < count; ++i)
       COLL_RETURN_IF_ERROR(call(bytes));
@@ -167,7 +174,7 @@ private:
       COLL_RETURN_IF_ERROR(call(bytes));
       COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i + 1], stream_), "cuEventRecord"));
       if (i / 2 % kCallsAtOnce == kCallsAtOnce - 1)
-        COLL_RETURN_IF_ERROR(synchronize());
+        COLL_RETURN_IF_ERROR(settle());
     }
     COLL_RETURN_IF_ERROR(synchronize());
     times_ += (times_.empty() ? "{\"" : ", \"") + std::to_string(bytes) + "\": [";

@@ -402,6 +402,23 @@ TEST_F(NcclProfilerShared, StampsThatAreZeroOrReversedAreFlagged) {
                                           "stop stamp before start stamp"}));
 }
 
+// NCCL has room for the stamps of 64 calls.
+TEST_F(NcclProfilerShared, StampsOfLaterCallsAreFlaggedWhereTheyEnd) {
+  Player<5> player(table<5>(), 0x10c);
+  const uint64_t begin = perfetto::monotonicNs() - 10'000'000;
+  for (uint64_t seq : {64, 65, 2, 3}) {
+    const uint64_t stamp = begin + 10'000 * seq;
+    player.kernel(player.enqueue(seq, 2), 0, stamp, stamp + 9000);
+    player.kernel(player.enqueue(seq, 2), 1, stamp + 500, stamp + 9500);
+  }
+  player.finalize();
+  const std::string before = "stamps before those of an earlier call";
+  for (const Slice &kernel : ofLevel(slicesOf(0x10c), Level::KernelCh)) {
+    const uint64_t seq = (kernel.number(Key::GpuStartNs) - begin) / 10'000;
+    EXPECT_EQ(kernel.text(Key::Flag).find(before) != std::string::npos, seq == 2) << seq;
+  }
+}
+
 TEST_F(NcclProfilerShared, ClockThatJumpsBySecondsIsFlagged) {
   Player<5> player(table<5>(), 0x105);
   const uint64_t lag = 5'000'000'000;

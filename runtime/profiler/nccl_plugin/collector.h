@@ -16,6 +16,7 @@
 #include "runtime/profiler/nccl_plugin/open_events.h"
 #include "runtime/profiler/nccl_plugin/summary.h"
 
+#include <array>
 #include <map>
 #include <memory>
 
@@ -53,6 +54,7 @@ private:
     // By kind of event and number (thread, channel).
     std::map<std::pair<int, int>, Lanes> lanes;
     std::map<int, Thread> threads;
+    std::array<uint64_t, 256> startOfChannel{}; // the last stamp of a start
   };
   using Place = uint32_t;
 
@@ -74,6 +76,7 @@ private:
   void writeOperation(Communicator &communicator, OpenEvent &event, uint64_t endNs);
   void writeProxyOp(Communicator &communicator, OpenEvent &event, uint64_t endNs);
   void writeProxyStep(Communicator &communicator, OpenEvent &event, uint64_t endNs);
+  static void checkOrder(Communicator &communicator, OpenEvent &event);
   void writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs);
   void writeOther(Communicator &communicator, OpenEvent &event, uint64_t endNs);
   void slice(Communicator &communicator, OpenEvent &event, std::string_view name, uint64_t startNs,

@@ -61,7 +61,8 @@ std::string describe(uint16_t flags) {
       {kReversedStamps, "stop stamp before start stamp"},
       {kUnfinished, "unfinished"},
       {kClockJump, "GPU clock jumped"},
-      {kLateChild, "parent not known"}};
+      {kLateChild, "parent not known"},
+      {kStampsBefore, "stamps before those of an earlier call"}};
   std::string text;
   for (auto [flag, name] : kTexts)
     if (flags & flag)
@@ -236,8 +237,21 @@ void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uin
 }
 
 // On the GPU's time, brought to the host's clock; on the host's where the GPU gave no stamps.
+// NCCL has room for the stamps of 64 calls of a channel. Calls that its progress thread comes to
+// later than that have the stamps of later calls, and the first one that has its own is before
+// them.
+void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
+  if (bit(event.start) != abi::kKernelCh || !event.gpuStart || !event.gpuStop)
+    return;
+  uint64_t &last = communicator.startOfChannel[event.start.channel];
+  if (event.gpuStop < last)
+    event.start.flags |= kStampsBefore;
+  last = event.gpuStart;
+}
+
 void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   Record &start = event.start;
+  checkOrder(communicator, event);
   const bool hasStamps = communicator.info.version >= 4;
   if (!event.gpuStop && hasStamps)
     start.flags |= kZeroStopStamp;
