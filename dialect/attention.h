@@ -40,6 +40,26 @@ struct AttentionTensor {
   bool isKeys; // k, v and their gradients
 };
 
+/// The tensors of an attention `op`; `count` says how many elements a value of it has.
+template <typename Op, typename Count>
+SmallVector<AttentionTensor, 8> listAttentionTensors(Op op, Count count) {
+  return {{"q", count(op.getQ()), op.getQAt(), false},
+          {"k", count(op.getK()), op.getKAt(), true},
+          {"v", count(op.getV()), op.getVAt(), true},
+          {"o", count(op.getO()), op.getOAt(), false}};
+}
+
+/// The same of the gradient of an attention.
+template <typename Op, typename Count>
+SmallVector<AttentionTensor, 8> listGradientTensors(Op op, Count count) {
+  SmallVector<AttentionTensor, 8> tensors = listAttentionTensors(op, count);
+  tensors.append({{"d_o", count(op.getDO()), op.getDOAt(), false},
+                  {"d_q", count(op.getDQ()), op.getDQAt(), false},
+                  {"d_k", count(op.getDK()), op.getDKAt(), true},
+                  {"d_v", count(op.getDV()), op.getDVAt(), true}});
+  return tensors;
+}
+
 /// Why attention cannot be computed of such sizes, or empty.
 std::string explainSizes(ArrayRef<int64_t> sizes, bool causal);
 

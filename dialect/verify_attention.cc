@@ -17,9 +17,8 @@ static LogicalResult report(Operation *op, const std::string &problem) {
   return problem.empty() ? success() : LogicalResult(op->emitOpError(problem));
 }
 
-static AttentionTensor tensorOf(StringRef name, TypedValue<RankedTensorType> value,
-                                ArrayRef<int64_t> at, bool isKeys) {
-  return {name, value.getType().getNumElements(), at, isKeys};
+static std::optional<int64_t> countElements(TypedValue<RankedTensorType> value) {
+  return value.getType().getNumElements();
 }
 
 /// All tensors but lse have one type of element.
@@ -58,10 +57,8 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyElements(*this, getLse(),
                             AttentionSizes::of(getSizes()).countRows()))) // (C1)
     return failure();
-  AttentionTensor tensors[] = {
-      tensorOf("q", getQ(), getQAt(), false), tensorOf("k", getK(), getKAt(), true),
-      tensorOf("v", getV(), getVAt(), true), tensorOf("o", getO(), getOAt(), false)};
-  if (failed(verifyPlaces(*this, getSizes(), tensors))) // (C3), (C4)
+  if (failed(verifyPlaces(*this, getSizes(),
+                          listAttentionTensors(*this, countElements)))) // (C3), (C4)
     return failure();
   return verifyPrecision(*this, getPrecision()); // (C5)
 }
@@ -72,12 +69,8 @@ LogicalResult AttentionGradientOp::verify() {
   if (failed(verifyElements(*this, getLse(),
                             AttentionSizes::of(getSizes()).countRows()))) // (C1)
     return failure();
-  AttentionTensor tensors[] = {
-      tensorOf("q", getQ(), getQAt(), false),     tensorOf("k", getK(), getKAt(), true),
-      tensorOf("v", getV(), getVAt(), true),      tensorOf("o", getO(), getOAt(), false),
-      tensorOf("d_o", getDO(), getDOAt(), false), tensorOf("d_q", getDQ(), getDQAt(), false),
-      tensorOf("d_k", getDK(), getDKAt(), true),  tensorOf("d_v", getDV(), getDVAt(), true)};
-  if (failed(verifyPlaces(*this, getSizes(), tensors))) // (C3), (C4)
+  if (failed(
+          verifyPlaces(*this, getSizes(), listGradientTensors(*this, countElements)))) // (C3), (C4)
     return failure();
   return verifyPrecision(*this, getPrecision()); // (C5)
 }

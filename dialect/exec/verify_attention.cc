@@ -24,13 +24,12 @@ static LogicalResult verifyElement(Operation *op, Type element,
   return success();
 }
 
-static AttentionTensor tensorOf(StringRef name, Value view, ArrayRef<int64_t> at, bool isKeys,
-                                Type element) {
+/// The elements that fit into a view, where its extent is known.
+static std::optional<int64_t> countElements(Value view, Type element) {
   std::optional<Extent> extent = getExtent(view);
-  std::optional<int64_t> elements;
-  if (extent)
-    elements = extent->bytes * 8 / element.getIntOrFloatBitWidth();
-  return {name, elements, at, isKeys};
+  if (!extent)
+    return std::nullopt;
+  return extent->bytes * 8 / element.getIntOrFloatBitWidth();
 }
 
 static LogicalResult verifyPlaces(Operation *op, ArrayRef<int64_t> sizes,
@@ -71,10 +70,8 @@ LogicalResult exec::AttentionOp::verify() {
     return failure();
   if (failed(report(*this, explainSizes(getSizes(), getCausal())))) // (C2)
     return failure();
-  AttentionTensor tensors[] = {tensorOf("q", getQ(), getQAt(), false, element),
-                               tensorOf("k", getK(), getKAt(), true, element),
-                               tensorOf("v", getV(), getVAt(), true, element),
-                               tensorOf("o", getO(), getOAt(), false, element)};
+  auto tensors =
+      listAttentionTensors(*this, [&](Value view) { return countElements(view, element); });
   if (failed(verifyPlaces(*this, getSizes(), tensors, element))) // (C3), (C4)
     return failure();
   int64_t rows = AttentionSizes::of(getSizes()).countRows();
@@ -89,14 +86,8 @@ LogicalResult exec::AttentionGradientOp::verify() {
     return failure();
   if (failed(report(*this, explainSizes(getSizes(), getCausal())))) // (C2)
     return failure();
-  AttentionTensor tensors[] = {tensorOf("q", getQ(), getQAt(), false, element),
-                               tensorOf("k", getK(), getKAt(), true, element),
-                               tensorOf("v", getV(), getVAt(), true, element),
-                               tensorOf("o", getO(), getOAt(), false, element),
-                               tensorOf("d_o", getDO(), getDOAt(), false, element),
-                               tensorOf("d_q", getDQ(), getDQAt(), false, element),
-                               tensorOf("d_k", getDK(), getDKAt(), true, element),
-                               tensorOf("d_v", getDV(), getDVAt(), true, element)};
+  auto tensors =
+      listGradientTensors(*this, [&](Value view) { return countElements(view, element); });
   if (failed(verifyPlaces(*this, getSizes(), tensors, element))) // (C3), (C4)
     return failure();
   int64_t rows = AttentionSizes::of(getSizes()).countRows();

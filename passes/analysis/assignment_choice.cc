@@ -36,17 +36,17 @@ public:
       if (isSplit(surroundings_.operands[first]))
         add("as operand " + std::to_string(first) + " is split", withFirst(order, first), {}, true);
     add("without splitting a sum", order, {}, /*splitsReductions=*/false);
-    for (auto [index, wishes] : llvm::enumerate(surroundings_.wishes))
-      for (ShardingAttr wish : wishes) {
-        add("as a use asks", order, {wish, index}, true);
-        add("as a use asks, without splitting a sum", order, {wish, index}, false);
+    for (auto [index, requests] : llvm::enumerate(surroundings_.requests))
+      for (ShardingAttr request : requests) {
+        add("as a use asks", order, {request, index}, true);
+        add("as a use asks, without splitting a sum", order, {request, index}, false);
       }
     return getCheapest();
   }
 
 private:
   /// What a use asks of a result.
-  struct Wish {
+  struct Request {
     ShardingAttr sharding;
     size_t result = 0;
   };
@@ -108,15 +108,15 @@ private:
     return !isWindow || rule_.factors[dim.factor].size >= getNumShards(mesh_, split);
   }
 
-  /// Adds the candidate in which `wish`, if there is one, decides first and then the operands in
+  /// Adds the candidate in which `request`, if there is one, decides first and then the operands in
   /// `order`.
-  void add(std::string label, ArrayRef<int64_t> order, Wish wish, bool splitsReductions) {
+  void add(std::string label, ArrayRef<int64_t> order, Request request, bool splitsReductions) {
     if (candidates_.size() == kMaxCandidates)
       return;
     Assignment assignment = seed_;
     SmallVector<StringAttr> used(seed_.linearAxes);
-    if (wish.sharding)
-      split(rule_.results[wish.result], wish.sharding, splitsReductions, assignment, used);
+    if (request.sharding)
+      split(rule_.results[request.result], request.sharding, splitsReductions, assignment, used);
     for (int64_t index : order)
       split(rule_.operands[index], surroundings_.operands[index], splitsReductions, assignment,
             used);
@@ -133,15 +133,15 @@ private:
   bool hasConflict(const Assignment &assignment) {
     if (getOperandBytes(assignment, /*withHalos=*/false) > 0)
       return true;
-    for (auto [index, wishes] : llvm::enumerate(surroundings_.wishes)) {
+    for (auto [index, requests] : llvm::enumerate(surroundings_.requests)) {
       auto type = dyn_cast<RankedTensorType>(op_->getResult(index).getType());
       if (!type)
         continue;
       ShardingAttr result = getResultSharding(rule_, assignment, mesh_, index);
       if (result.isPartial() && isIndexed(rule_.results[index]))
         return true;
-      for (ShardingAttr wish : wishes)
-        if (!result.isPartial() && getReshardBytes(mesh_, type, result, wish) > 0)
+      for (ShardingAttr request : requests)
+        if (!result.isPartial() && getReshardBytes(mesh_, type, result, request) > 0)
           return true;
     }
     return false;
@@ -181,14 +181,14 @@ private:
 
   double getResultBytes(RankedTensorType type, size_t index, const Assignment &assignment) {
     ShardingAttr result = getResultSharding(rule_, assignment, mesh_, index);
-    ArrayRef<ShardingAttr> wishes;
-    if (index < surroundings_.wishes.size())
-      wishes = surroundings_.wishes[index];
+    ArrayRef<ShardingAttr> requests;
+    if (index < surroundings_.requests.size())
+      requests = surroundings_.requests[index];
     double bytes = 0;
-    for (ShardingAttr wish : wishes)
-      bytes += wish.isPartial() ? getCombineBytes(mesh_, type, result)
-                                : getReshardBytes(mesh_, type, result, wish);
-    return wishes.empty() ? getCombineBytes(mesh_, type, result) : bytes;
+    for (ShardingAttr request : requests)
+      bytes += request.isPartial() ? getCombineBytes(mesh_, type, result)
+                                   : getReshardBytes(mesh_, type, result, request);
+    return requests.empty() ? getCombineBytes(mesh_, type, result) : bytes;
   }
 
   Assignment getCheapest() {

@@ -45,6 +45,13 @@ ShardingAttr getRecordedSharding(Value value) {
   return getResultShardings(parent)[getCarriedIndex(argument)];
 }
 
+ShardingAttr getReplicatedSharding(MeshOp mesh, Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return nullptr;
+  return ShardingAttr::replicated(FlatSymbolRefAttr::get(mesh.getSymNameAttr()), type.getRank());
+}
+
 SmallVector<ShardingAttr> getTerminatorShardings(Operation *terminator) {
   Operation *parent = terminator->getParentOp();
   SmallVector<ShardingAttr> shardings(terminator->getNumOperands());

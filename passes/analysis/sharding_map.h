@@ -19,6 +19,10 @@ namespace mlir::coll {
 /// for values that are not ranked tensors.
 ShardingAttr getRecordedSharding(Value value);
 
+/// The sharding over `mesh` in which each rank has all of `value`; null if it is not a ranked
+/// tensor.
+ShardingAttr getReplicatedSharding(MeshOp mesh, Value value);
+
 /// Loops whose carried values can be split: every scf.for, and an scf.while that
 /// forwards its carried values unchanged to its body and its results.
 bool isUniformLoop(Operation *op);

@@ -89,7 +89,7 @@ struct Surroundings {
   /// Per operand: its sharding, null for what is not a tensor.
   ArrayRef<ShardingAttr> operands;
   /// Per result: the shardings that its uses ask for, as far as they are known.
-  ArrayRef<SmallVector<ShardingAttr, 2>> wishes;
+  ArrayRef<SmallVector<ShardingAttr, 2>> requests;
   /// Tells the values that are zero on every rank.
   llvm::function_ref<bool(Value)> isNeutral;
   /// Without it, larger operands decide first, whatever that costs.

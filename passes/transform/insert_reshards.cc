@@ -12,7 +12,7 @@
 #include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/analysis/alike_ops.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -74,68 +74,63 @@ public:
   }
 
 private:
-  ShardingAttr replicated(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    auto symbol = FlatSymbolRefAttr::get(mesh_.getSymNameAttr());
-    return type ? ShardingAttr::replicated(symbol, type.getRank()) : nullptr;
-  }
-
   ShardingAttr recorded(Value value) {
     ShardingAttr sharding = getRecordedSharding(value);
-    return sharding ? sharding : replicated(value);
+    return sharding ? sharding : getReplicatedSharding(mesh_, value);
   }
 
   /// What `op` needs its operands to be; null for what is not a tensor.
-  SmallVector<ShardingAttr> wanted(Operation *op, ArrayRef<ShardingAttr> have) {
-    SmallVector<ShardingAttr> want =
-        llvm::map_to_vector(op->getOperands(), [&](Value v) { return replicated(v); });
+  SmallVector<ShardingAttr> neededOperands(Operation *op, ArrayRef<ShardingAttr> have) {
+    SmallVector<ShardingAttr> needed = llvm::map_to_vector(
+        op->getOperands(), [&](Value v) { return getReplicatedSharding(mesh_, v); });
     if (op->hasTrait<OpTrait::IsTerminator>()) {
-      for (auto [wish, given] : llvm::zip(want, getTerminatorShardings(op)))
-        wish = given ? given : wish;
+      for (auto [sharding, given] : llvm::zip(needed, getTerminatorShardings(op)))
+        sharding = given ? given : sharding;
     } else if (isUniformLoop(op)) {
       unsigned bounds = isa<scf::ForOp>(op) ? 3 : 0;
       for (auto [index, sharding] : llvm::enumerate(getResultShardings(op)))
-        want[index + bounds] = sharding;
+        needed[index + bounds] = sharding;
     } else if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      want[0] = reshard.getSource();
+      needed[0] = reshard.getSource();
     } else if (auto reduction = dyn_cast<AllReduceOp>(op)) {
       ShardingAttr result = getResultShardings(op)[0];
       if (have[0].isPartial() && result == have[0].withoutPartial())
-        want[0] = have[0];
+        needed[0] = have[0];
     } else if (!isa<scf::WhileOp, scf::IfOp, CollectiveOpInterface>(op)) {
-      const AlikeOps::Kind &kind = alike_.kindOf(op);
+      const OpKinds::Kind &kind = kinds_.kindOf(op);
       SmallVector<ShardingAttr> results = getResultShardings(op);
-      SmallVector<ShardingAttr> &known = wanted_.at(kind.number, {have, results});
+      SmallVector<ShardingAttr> &known = needed_.at(kind.number, {have, results});
       if (known.empty())
-        known = wantedByRule(op, kind.rule, results, have, std::move(want));
+        known = neededByRule(op, kind.rule, results, have, std::move(needed));
       return known;
     }
-    return want;
+    return needed;
   }
 
-  SmallVector<ShardingAttr> wantedByRule(Operation *op, const ShardingRule &rule,
+  SmallVector<ShardingAttr> neededByRule(Operation *op, const ShardingRule &rule,
                                          ArrayRef<ShardingAttr> results,
                                          ArrayRef<ShardingAttr> have,
-                                         SmallVector<ShardingAttr> want) {
+                                         SmallVector<ShardingAttr> needed) {
     Assignment assignment = assignFromResults(op, rule, results, have);
-    for (auto [index, wish] : llvm::enumerate(want))
-      if (wish)
-        wish = getOperandSharding(rule, assignment, mesh_, index);
-    return want;
+    for (auto [index, sharding] : llvm::enumerate(needed))
+      if (sharding)
+        sharding = getOperandSharding(rule, assignment, mesh_, index);
+    return needed;
   }
 
   /// The uses of one value that need it in one way.
   struct Demand {
-    ShardingAttr want;
+    ShardingAttr needed;
     SmallVector<OpOperand *> uses;
     Operation *user = nullptr; // the first one
   };
 
-  void demand(OpOperand &use, ShardingAttr want, Operation *user) {
+  void demand(OpOperand &use, ShardingAttr needed, Operation *user) {
     SmallVector<Demand> &demands = demands_[use.get()];
-    auto found = llvm::find_if(demands, [&](const Demand &demand) { return demand.want == want; });
+    auto found =
+        llvm::find_if(demands, [&](const Demand &demand) { return demand.needed == needed; });
     if (found == demands.end()) {
-      demands.push_back({want, {}, user});
+      demands.push_back({needed, {}, user});
       found = std::prev(demands.end());
     }
     found->uses.push_back(&use);
@@ -153,7 +148,7 @@ private:
     SmallVector<ShardingAttr> targets;
     int64_t numUses = 0;
     for (const Demand &demand : found->second) {
-      targets.push_back(demand.want);
+      targets.push_back(demand.needed);
       numUses += static_cast<int64_t>(demand.uses.size());
     }
     ShardingAttr from = pin.getSource(), through = pin.getTarget();
@@ -176,28 +171,28 @@ private:
   void visit(Operation *op) {
     SmallVector<ShardingAttr> have =
         llvm::map_to_vector(op->getOperands(), [&](Value v) { return recorded(v); });
-    SmallVector<ShardingAttr> want = wanted(op, have);
+    SmallVector<ShardingAttr> needed = neededOperands(op, have);
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      if (want[index] && want[index] != have[index] &&
-          !isNeutral(operand.get(), have[index], want[index]))
-        demand(operand, want[index], op);
+      if (needed[index] && needed[index] != have[index] &&
+          !isNeutral(operand.get(), have[index], needed[index]))
+        demand(operand, needed[index], op);
     }
     // The regions of `op` index whole values.
     for (Value captured : getCapturedTensors(op)) {
-      ShardingAttr want = replicated(captured);
-      if (recorded(captured) == want)
+      ShardingAttr needed = getReplicatedSharding(mesh_, captured);
+      if (recorded(captured) == needed)
         continue;
       for (OpOperand &use : captured.getUses())
         if (op->isProperAncestor(use.getOwner()))
-          demand(use, want, op);
+          demand(use, needed, op);
     }
   }
 
   /// A neutral constant is its own contribution.
-  bool isNeutral(Value value, ShardingAttr have, ShardingAttr want) {
-    return want.isPartial() && !have.isPartial() && have == want.withoutPartial() &&
-           isIdentity(value, want.getPartialKind());
+  bool isNeutral(Value value, ShardingAttr have, ShardingAttr needed) {
+    return needed.isPartial() && !have.isPartial() && have == needed.withoutPartial() &&
+           isIdentity(value, needed.getPartialKind());
   }
 
   /// All reshards of a value stand right behind it. Contributions to one reduction are none to
@@ -206,7 +201,7 @@ private:
     ShardingAttr have = recorded(value);
     SmallVector<ShardingAttr> targets;
     for (const Demand &demand : demands)
-      targets.push_back(combines(have, demand.want) ? have.withoutPartial() : demand.want);
+      targets.push_back(combines(have, demand.needed) ? have.withoutPartial() : demand.needed);
     auto type = cast<RankedTensorType>(value.getType());
     Value base = value;
     ShardingAttr from = have;
@@ -224,15 +219,16 @@ private:
       Value result = base;
       if (target != from)
         result = createReshard(builder, base, from, target, demand);
-      if (target != demand.want)
-        result = createReshard(builder, result, target, demand.want, demand);
+      if (target != demand.needed)
+        result = createReshard(builder, result, target, demand.needed, demand);
       for (OpOperand *use : demand.uses)
         use->set(result);
     }
   }
 
-  static bool combines(ShardingAttr have, ShardingAttr want) {
-    return have.isPartial() && want.isPartial() && have.getPartialKind() != want.getPartialKind();
+  static bool combines(ShardingAttr have, ShardingAttr needed) {
+    return have.isPartial() && needed.isPartial() &&
+           have.getPartialKind() != needed.getPartialKind();
   }
 
   /// The target that is laid out as the base is, if there is one.
@@ -244,27 +240,27 @@ private:
     return plans_.shardingOf(type, base, kind);
   }
 
-  Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr want,
+  Value createReshard(OpBuilder &builder, Value value, ShardingAttr have, ShardingAttr needed,
                       ArrayRef<Demand> demands) {
     Operation *user = demands.front().user;
     SmallVector<ReshardUse> uses = llvm::map_to_vector(
-        demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.want}; });
-    auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, want);
-    setShardings(reshard, {want});
+        demands, [](const Demand &demand) { return ReshardUse{demand.user, demand.needed}; });
+    auto reshard = ReshardOp::create(builder, value.getLoc(), value, have, needed);
+    setShardings(reshard, {needed});
     if (!explains_)
       return reshard.getResult();
-    DictionaryAttr cause = describeCause(plans_, mesh_, value, have, want, uses);
+    DictionaryAttr cause = describeCause(plans_, mesh_, value, have, needed, uses);
     reshard->setAttr(kCauseAttr, cause);
-    reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, want, user, cause)));
+    reshard->setAttr(kWhyAttr, builder.getStringAttr(explain(value, have, needed, user, cause)));
     return reshard.getResult();
   }
 
   /// Why the reshard is there, and the bytes that its plan sends beyond the bound.
-  std::string explain(Value value, ShardingAttr have, ShardingAttr want, Operation *user,
+  std::string explain(Value value, ShardingAttr have, ShardingAttr needed, Operation *user,
                       DictionaryAttr known) {
     auto type = cast<RankedTensorType>(value.getType());
-    const MovePlan plan = plans_.plan(type, have, want);
-    std::string why = cause(type, plan, have, want, user, known);
+    const MovePlan plan = plans_.plan(type, have, needed);
+    std::string why = cause(type, plan, have, needed, user, known);
     if (plan.wireBytes > plan.leastBytes)
       why += "; its moves send " + std::to_string(plan.wireBytes) + " bytes, at least " +
              std::to_string(plan.leastBytes) + " are needed";
@@ -272,9 +268,9 @@ private:
   }
 
   std::string cause(RankedTensorType type, const MovePlan &plan, ShardingAttr have,
-                    ShardingAttr want, Operation *user, DictionaryAttr known) {
+                    ShardingAttr needed, Operation *user, DictionaryAttr known) {
     std::string name = user->getName().getStringRef().str();
-    if (have.isPartial() && !want.isPartial())
+    if (have.isPartial() && !needed.isPartial())
       return stringifyReductionKind(have.getPartialKind()).str() + " of the contributions over " +
              quoted(have.getPartialAxes()) + " for " + name;
     auto sent = llvm::find_if(plan.moves, [](const Move &move) { return move.join >= 0; });
@@ -282,9 +278,9 @@ private:
       return plan.wireBytes == 0 ? "each rank takes its part for " + name
                                  : "ranks trade their parts for " + name;
     std::string dim = std::to_string(sent->join);
-    if (!want.getDims()[sent->join].getAxes().empty())
+    if (!needed.getDims()[sent->join].getAxes().empty())
       return name + " needs dimension " + dim + " split over " +
-             quoted(want.getDims()[sent->join].getAxes());
+             quoted(needed.getDims()[sent->join].getAxes());
     if (sent->kind == MoveKind::AllGather)
       user->emitRemark() << "needs dimension " << dim << " of operand " << type
                          << " whole: gathered over " << quoted(plans_.axesOf(sent->axes)) << ", "
@@ -322,8 +318,8 @@ private:
   MeshOp mesh_;
   ReshardPlans plans_;
   bool explains_;
-  AlikeOps alike_;
-  ShardingAnswers<SmallVector<ShardingAttr>> wanted_;
+  OpKinds kinds_;
+  ShardingAnswers<SmallVector<ShardingAttr>> needed_;
   llvm::MapVector<Value, SmallVector<Demand>> demands_;
 };
 

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/analysis/alike_ops.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/reshard_plans.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -124,7 +124,7 @@ private:
   MeshOp mesh_;
   bool f32Sums_;
   ReshardPlans plans_;
-  AlikeOps alike_;
+  OpKinds kinds_;
   ShardingAnswers<std::optional<Assignment>> assignments_;
   OpBuilder builder_;
   IRMapping mapping_;

@@ -58,7 +58,7 @@ bool isKeptOutByZeros(MeshOp mesh, linalg::LinalgOp op, const ShardingRule &rule
 } // namespace
 
 const Assignment &FunctionPartitioner::assignmentOf(Operation *op) {
-  const AlikeOps::Kind &kind = alike_.kindOf(op);
+  const OpKinds::Kind &kind = kinds_.kindOf(op);
   SmallVector<ShardingAttr> results = getResultShardings(op);
   SmallVector<ShardingAttr> operands =
       llvm::map_to_vector(op->getOperands(), [](Value v) { return getRecordedSharding(v); });
@@ -82,7 +82,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
       return success();
     }
   }
-  const ShardingRule &rule = alike_.kindOf(op).rule;
+  const ShardingRule &rule = kinds_.kindOf(op).rule;
   const Assignment &assignment = assignmentOf(op);
   if (assignment.unexplained)
     return op->emitError() << "its result is partial, but neither its operands nor its loops are";

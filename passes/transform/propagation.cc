@@ -41,19 +41,11 @@ double Propagation::reshardBytes(RankedTensorType type, ShardingAttr from, Shard
   return known->second;
 }
 
-ShardingAttr Propagation::replicated(Value value) const {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type)
-    return nullptr;
-  auto symbol = FlatSymbolRefAttr::get(MeshOp(mesh_).getSymNameAttr());
-  return ShardingAttr::replicated(symbol, type.getRank());
-}
-
 /// What uses see: the sharding with partial values combined where they must be.
 ShardingAttr Propagation::effective(Value value) const {
   ShardingAttr sharding = decided_.shardings.lookup(value);
   if (!sharding)
-    return replicated(value);
+    return getReplicatedSharding(mesh_, value);
   return decided_.combined.contains(value) ? sharding.withoutPartial() : sharding;
 }
 
@@ -96,10 +88,10 @@ void Propagation::insertPins() {
     op->removeAttr(kShardingsAttr);
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    for (auto [result, wish] : llvm::zip(op->getResults(), shardings)) {
-      if (!wish)
+    for (auto [result, request] : llvm::zip(op->getResults(), shardings)) {
+      if (!request)
         continue;
-      auto pin = ReshardOp::create(builder, op->getLoc(), result, wish, wish);
+      auto pin = ReshardOp::create(builder, op->getLoc(), result, request, request);
       auto why = op->getAttrOfType<StringAttr>(kWhyAttr);
       pin->setAttr(kWhyAttr, why ? why
                                  : builder.getStringAttr("the sharding that is written on " +
@@ -196,7 +188,7 @@ void Propagation::run() {
 /// larger operands decide: what is dear at one operation may save more behind it. The cheapest
 /// stays.
 void Propagation::runRounds() {
-  wishes_.clear();
+  requests_.clear();
   runRound();
   if (!meetsConflict())
     return;
@@ -213,7 +205,7 @@ void Propagation::runRounds() {
     return true;
   };
   for (int round = 1; round < kMaxRounds; ++round) {
-    collectWishes();
+    collectRequests();
     if (!isCheaper())
       break;
   }
@@ -242,22 +234,22 @@ bool Propagation::meetsConflict() const {
 }
 
 /// What the uses of each value asked for in this round, for the next one. Uses are visited before
-/// the values that they read, so that wishes pass through chains of operations.
-void Propagation::collectWishes() {
-  wishes_.clear();
+/// the values that they read, so that requests pass through chains of operations.
+void Propagation::collectRequests() {
+  requests_.clear();
   function_->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
     for (Value result : op->getResults()) {
-      SmallVector<ShardingAttr, 2> wishes;
+      SmallVector<ShardingAttr, 2> requests;
       for (OpOperand &use : result.getUses()) {
-        ShardingAttr wish = isa<RankedTensorType>(result.getType()) ? wanted(use) : nullptr;
-        if (wish && wish.isPartial())
-          if (ShardingAttr behind = wishBehind(use))
-            wish = behind;
-        if (wish && !llvm::is_contained(wishes, wish) && wishes.size() < kMaxWishes)
-          wishes.push_back(wish);
+        ShardingAttr request = isa<RankedTensorType>(result.getType()) ? requestOf(use) : nullptr;
+        if (request && request.isPartial())
+          if (ShardingAttr behind = requestBehind(use))
+            request = behind;
+        if (request && !llvm::is_contained(requests, request) && requests.size() < kMaxRequests)
+          requests.push_back(request);
       }
-      if (!wishes.empty())
-        wishes_[result] = wishes;
+      if (!requests.empty())
+        requests_[result] = requests;
     }
   });
 }
@@ -274,7 +266,7 @@ double Propagation::getCost() {
       cost += reshardBytes(type, decided_.shardings.lookup(value), have);
     SmallVector<ShardingAttr> served;
     for (OpOperand &use : value.getUses()) {
-      ShardingAttr want = wanted(use);
+      ShardingAttr want = requestOf(use);
       if (!want || llvm::is_contained(served, want))
         continue;
       served.push_back(want);

@@ -4,7 +4,7 @@
 #define COLL_PASSES_TRANSFORM_PROPAGATION_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/analysis/alike_ops.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
 #include "llvm/ADT/DenseSet.h"
@@ -35,7 +35,7 @@ public:
 
 private:
   static constexpr int kMaxRounds = 4;
-  static constexpr size_t kMaxWishes = 3;
+  static constexpr size_t kMaxRequests = 3;
 
   /// A decision about one operation and what follows from it, shared by all that are decided alike.
   struct Choice {
@@ -45,10 +45,9 @@ private:
     double cost = 0;                             // of its work and its halos
   };
 
-  const ShardingRule &ruleOf(Operation *op) { return alike_.kindOf(op).rule; }
+  const ShardingRule &ruleOf(Operation *op) { return kinds_.kindOf(op).rule; }
   const Choice *choiceOf(Operation *op) const { return decided_.choices.lookup(op); }
   Choice *makeChoice(Operation *op, Assignment assignment);
-  ShardingAttr replicated(Value value) const;
   ShardingAttr effective(Value value) const;
   SmallVector<ShardingAttr> effectiveOperands(Operation *op) const;
   bool isNeutral(Value value) const;
@@ -60,7 +59,7 @@ private:
   void runRounds();
   void runRound();
   bool meetsConflict() const;
-  void collectWishes();
+  void collectRequests();
   double getCost();
   double reshardBytes(RankedTensorType type, ShardingAttr from, ShardingAttr to);
 
@@ -74,14 +73,14 @@ private:
   void forward();
   void visitBlock(Block &block);
   void visit(Operation *op);
-  SmallVector<ShardingAttr, 2> knownWishes(Value result) const;
+  SmallVector<ShardingAttr, 2> knownRequests(Value result) const;
   bool hasOpenPin(Operation *op) const;
-  bool addOpenWishes(Operation *op, const Assignment &assignment,
-                     MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes);
+  bool addOpenRequests(Operation *op, const Assignment &assignment,
+                       MutableArrayRef<SmallVector<ShardingAttr, 2>> requests);
   void visitRule(Operation *op);
   const Choice *choose(Operation *op);
   const Choice *chooseAnew(Operation *op, ArrayRef<ShardingAttr> operands,
-                           MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes);
+                           MutableArrayRef<SmallVector<ShardingAttr, 2>> requests);
   void visitReshard(ReshardOp op);
   void visitOpaque(Operation *op);
   bool visitUserReduction(AllReduceOp op);
@@ -99,10 +98,10 @@ private:
   void forgetFunctionResults();
   void backward(Region &region);
   void refine(Operation *op);
-  const Choice *refined(Operation *op, const Choice &choice, ShardingAttr wish);
-  ShardingAttr wanted(OpOperand &use);
-  ShardingAttr wishBehind(OpOperand &use);
-  ShardingAttr commonWish(Value value);
+  const Choice *refined(Operation *op, const Choice &choice, ShardingAttr request);
+  ShardingAttr requestOf(OpOperand &use);
+  ShardingAttr requestBehind(OpOperand &use);
+  ShardingAttr commonRequest(Value value);
 
   /// What one round decides.
   struct Decisions {
@@ -115,7 +114,7 @@ private:
   FunctionOpInterface function_;
   MeshOp mesh_;
   Decisions decided_;
-  AlikeOps alike_;
+  OpKinds kinds_;
   std::deque<Choice> choices_;
   ShardingAnswers<const Choice *> chosen_;
   llvm::DenseMap<std::pair<const Choice *, ShardingAttr>, const Choice *> refined_;
@@ -129,7 +128,7 @@ private:
   /// The pins that `regainSplits` inserted.
   SmallVector<ReshardOp> regained_;
   /// Per value: the different shardings that its uses asked for in the round before.
-  llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> wishes_;
+  llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> requests_;
   /// Results of the function whose sharding no one wrote.
   SmallVector<unsigned> decidedResults_;
   /// Carried values that start at zero, while it is open whether the loop makes

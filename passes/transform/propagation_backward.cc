@@ -36,7 +36,7 @@ void Propagation::forgetFunctionResults() {
 }
 
 /// What `use` needs its value to be; null where it does not care.
-ShardingAttr Propagation::wanted(OpOperand &use) {
+ShardingAttr Propagation::requestOf(OpOperand &use) {
   Operation *owner = use.getOwner();
   unsigned number = use.getOperandNumber();
   if (owner->hasTrait<OpTrait::IsTerminator>()) {
@@ -46,7 +46,7 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
     unsigned skipped = isa<scf::ConditionOp>(owner) ? 1 : 0;
     bool follows = isUniformLoop(parent) || isa<scf::IfOp>(parent);
     if (number < skipped || !follows)
-      return replicated(use.get());
+      return getReplicatedSharding(mesh_, use.get());
     return decided_.shardings.lookup(parent->getResult(number - skipped));
   }
   if (isUniformLoop(owner)) {
@@ -57,14 +57,14 @@ ShardingAttr Propagation::wanted(OpOperand &use) {
     return pins_.contains(reshard) ? decided_.shardings.lookup(reshard.getResult())
                                    : reshard.getSource();
   const Choice *choice = choiceOf(owner);
-  return choice ? choice->operands[number] : replicated(use.get());
+  return choice ? choice->operands[number] : getReplicatedSharding(mesh_, use.get());
 }
 
 /// What `use` asks for in the end, where its owner hands contributions on: what the owner's result
 /// is asked for. Null where that is not known.
 ///
 ///   %t = transpose %g; %p = subf %w [tp, -], %t      %t is asked for [tp, -], so %g for [-, tp]
-ShardingAttr Propagation::wishBehind(OpOperand &use) {
+ShardingAttr Propagation::requestBehind(OpOperand &use) {
   Operation *owner = use.getOwner();
   const Choice *choice = choiceOf(owner);
   if (!choice || owner->getNumResults() != 1)
@@ -73,24 +73,26 @@ ShardingAttr Propagation::wishBehind(OpOperand &use) {
   const int64_t set = choice->assignment.linearSet, number = use.getOperandNumber();
   if (set < 0 || !llvm::is_contained(rule.linearSets[set], number))
     return nullptr;
-  auto wishes = wishes_.find(owner->getResult(0));
-  if (wishes == wishes_.end() || wishes->second.size() != 1 || wishes->second[0].isPartial())
+  auto requests = requests_.find(owner->getResult(0));
+  if (requests == requests_.end() || requests->second.size() != 1 ||
+      requests->second[0].isPartial())
     return nullptr;
-  return getOperandSharding(rule, assignFromResults(owner, rule, wishes->second, {}), mesh_,
+  return getOperandSharding(rule, assignFromResults(owner, rule, requests->second, {}), mesh_,
                             number);
 }
 
 /// How every use of `value` wants its dimensions to be split, or null. Uses that take the
 /// contributions as they are ask for nothing else.
-ShardingAttr Propagation::commonWish(Value value) {
+ShardingAttr Propagation::commonRequest(Value value) {
   ShardingAttr common, have = effective(value);
   for (OpOperand &use : value.getUses()) {
-    ShardingAttr wish = wanted(use);
-    bool fits = wish && (!wish.isPartial() || (wish.getPartialAxes() == have.getPartialAxes() &&
-                                               wish.getPartialKind() == have.getPartialKind()));
-    if (!fits || (common && wish.withoutPartial() != common))
+    ShardingAttr request = requestOf(use);
+    bool fits =
+        request && (!request.isPartial() || (request.getPartialAxes() == have.getPartialAxes() &&
+                                             request.getPartialKind() == have.getPartialKind()));
+    if (!fits || (common && request.withoutPartial() != common))
       return nullptr;
-    common = wish.withoutPartial();
+    common = request.withoutPartial();
   }
   return common;
 }
@@ -101,21 +103,21 @@ void Propagation::refine(Operation *op) {
   if (found == decided_.choices.end() || fixed_.contains(op) || op->getNumResults() != 1)
     return;
   Value result = op->getResult(0);
-  ShardingAttr wish = decided_.shardings.lookup(result) ? commonWish(result) : nullptr;
-  if (!wish)
+  ShardingAttr request = decided_.shardings.lookup(result) ? commonRequest(result) : nullptr;
+  if (!request)
     return;
-  auto [known, isNew] = refined_.try_emplace({found->second, wish}, nullptr);
+  auto [known, isNew] = refined_.try_emplace({found->second, request}, nullptr);
   if (isNew)
-    known->second = refined(op, *found->second, wish);
+    known->second = refined(op, *found->second, request);
   if (!known->second)
     return;
   decided_.shardings[result] = known->second->results[0];
   found->second = known->second;
 }
 
-/// The choice with its loops split further towards `wish`; null where that changes nothing.
+/// The choice with its loops split further towards `request`; null where that changes nothing.
 const Propagation::Choice *Propagation::refined(Operation *op, const Choice &choice,
-                                                ShardingAttr wish) {
+                                                ShardingAttr request) {
   const ShardingRule &rule = ruleOf(op);
   Assignment refined = choice.assignment;
   SmallVector<StringAttr> used(refined.linearAxes);
@@ -123,7 +125,7 @@ const Propagation::Choice *Propagation::refined(Operation *op, const Choice &cho
     if (split)
       llvm::append_range(used, split.getAxes());
   bool grew = false;
-  for (auto [dim, want] : llvm::enumerate(wish.getDims())) {
+  for (auto [dim, want] : llvm::enumerate(request.getDims())) {
     int64_t factor = rule.results[0][dim].factor;
     if (factor < 0)
       continue;

@@ -17,7 +17,7 @@ void Propagation::forward() {
   decided_.shardings.clear();
   for (auto [index, argument] : llvm::enumerate(function_.getArguments())) {
     auto given = function_.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
-    if (ShardingAttr sharding = given ? given : replicated(argument))
+    if (ShardingAttr sharding = given ? given : getReplicatedSharding(mesh_, argument))
       decided_.shardings[argument] = sharding;
   }
   visitBlock(function_.getFunctionBody().front());
@@ -56,22 +56,22 @@ void Propagation::setResults(Operation *op, ArrayRef<ShardingAttr> shardings) {
 }
 
 /// What the uses of a result asked for in the round before, and the pins behind it.
-SmallVector<ShardingAttr, 2> Propagation::knownWishes(Value result) const {
-  SmallVector<ShardingAttr, 2> wishes = wishes_.lookup(result);
+SmallVector<ShardingAttr, 2> Propagation::knownRequests(Value result) const {
+  SmallVector<ShardingAttr, 2> requests = requests_.lookup(result);
   if (pins_.empty())
-    return wishes;
+    return requests;
   for (Operation *user : result.getUsers())
     if (auto pin = dyn_cast<ReshardOp>(user); pin && pins_.contains(pin))
       if (!pin->hasAttr(kPinAttr) || isClosed(pin))
-        if (!llvm::is_contained(wishes, pin.getTarget()))
-          wishes.push_back(pin.getTarget());
-  return wishes;
+        if (!llvm::is_contained(requests, pin.getTarget()))
+          requests.push_back(pin.getTarget());
+  return requests;
 }
 
 /// What pins behind the results ask for that leave some dimensions open: those are split as
 /// `assignment` splits them. Whether there is anything new.
-bool Propagation::addOpenWishes(Operation *op, const Assignment &assignment,
-                                MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes) {
+bool Propagation::addOpenRequests(Operation *op, const Assignment &assignment,
+                                  MutableArrayRef<SmallVector<ShardingAttr, 2>> requests) {
   bool isNew = false;
   if (!hasOpenPin(op))
     return isNew;
@@ -80,12 +80,12 @@ bool Propagation::addOpenWishes(Operation *op, const Assignment &assignment,
       auto pin = dyn_cast<ReshardOp>(user);
       if (!pin || !pins_.contains(pin) || !pin->hasAttr(kPinAttr) || isClosed(pin))
         continue;
-      SmallVector<ShardingAttr, 2> &known = wishes[result.getResultNumber()];
-      ShardingAttr wish = pinTarget(
+      SmallVector<ShardingAttr, 2> &known = requests[result.getResultNumber()];
+      ShardingAttr request = pinTarget(
           pin, getResultSharding(ruleOf(op), assignment, mesh_, result.getResultNumber()));
-      if (llvm::is_contained(known, wish))
+      if (llvm::is_contained(known, request))
         continue;
-      known.push_back(wish);
+      known.push_back(request);
       isNew = true;
     }
   }
@@ -98,35 +98,35 @@ bool Propagation::hasOpenPin(Operation *op) const {
   });
 }
 
-/// The choice that the operands and the known wishes lead to. Where the wishes follow from it, or
-/// zeros that count as contributions are about, it is made for this operation alone.
+/// The choice that the operands and the known requests lead to. Where the requests follow from it,
+/// or zeros that count as contributions are about, it is made for this operation alone.
 const Propagation::Choice *Propagation::choose(Operation *op) {
   SmallVector<ShardingAttr> operands = effectiveOperands(op);
-  SmallVector<SmallVector<ShardingAttr, 2>> wishes =
-      llvm::map_to_vector(op->getResults(), [&](Value result) { return knownWishes(result); });
+  SmallVector<SmallVector<ShardingAttr, 2>> requests =
+      llvm::map_to_vector(op->getResults(), [&](Value result) { return knownRequests(result); });
   if (!neutral_.empty() || hasOpenPin(op))
-    return chooseAnew(op, operands, wishes);
+    return chooseAnew(op, operands, requests);
   SmallVector<ArrayRef<ShardingAttr>> lists = {operands};
-  llvm::append_range(lists, wishes);
-  const unsigned kind = 2 * alike_.kindOf(op).number + (decidesByCost_ ? 1 : 0);
+  llvm::append_range(lists, requests);
+  const unsigned kind = 2 * kinds_.kindOf(op).number + (decidesByCost_ ? 1 : 0);
   const Choice *&known = chosen_.at(kind, lists);
   if (!known)
-    known = chooseAnew(op, operands, wishes);
+    known = chooseAnew(op, operands, requests);
   return known;
 }
 
 const Propagation::Choice *
 Propagation::chooseAnew(Operation *op, ArrayRef<ShardingAttr> operands,
-                        MutableArrayRef<SmallVector<ShardingAttr, 2>> wishes) {
+                        MutableArrayRef<SmallVector<ShardingAttr, 2>> requests) {
   const ShardingRule &rule = ruleOf(op);
   auto isZero = [&](Value value) { return isNeutral(value); };
   SmallVector<int64_t> rejected;
   Assignment assignment =
-      chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
-  if (addOpenWishes(op, assignment, wishes)) {
+      chooseAssignment(op, rule, mesh_, {operands, requests, isZero, decidesByCost_}, rejected);
+  if (addOpenRequests(op, assignment, requests)) {
     rejected.clear();
     assignment =
-        chooseAssignment(op, rule, mesh_, {operands, wishes, isZero, decidesByCost_}, rejected);
+        chooseAssignment(op, rule, mesh_, {operands, requests, isZero, decidesByCost_}, rejected);
   }
   Choice *choice = makeChoice(op, std::move(assignment));
   choice->rejected = std::move(rejected);
@@ -178,14 +178,15 @@ void Propagation::visitOpaque(Operation *op) {
   for (Region &region : op->getRegions()) {
     for (Block &block : region) {
       for (BlockArgument argument : block.getArguments())
-        if (ShardingAttr sharding = replicated(argument))
+        if (ShardingAttr sharding = getReplicatedSharding(mesh_, argument))
           decided_.shardings[argument] = sharding;
       visitBlock(block);
       for (Value operand : block.getTerminator()->getOperands())
         combine(operand);
     }
   }
-  setResults(op, llvm::map_to_vector(op->getResults(), [&](Value v) { return replicated(v); }));
+  setResults(op, llvm::map_to_vector(op->getResults(),
+                                     [&](Value v) { return getReplicatedSharding(mesh_, v); }));
 }
 
 } // namespace mlir::coll

@@ -92,7 +92,7 @@ bool Propagation::stageReductions() {
   for (auto [op, loop, parts] : found)
     stageReduction(op, loop, parts);
   // They may be at the places of the operations that they replace.
-  alike_.forget();
+  kinds_.forget();
   chosen_.clear();
   captured_.clear();
   return !found.empty();
@@ -102,15 +102,15 @@ bool Propagation::stageReductions() {
 bool Propagation::regainSplits() {
   SmallVector<std::pair<Operation *, ShardingAttr>> found;
   function_->walk([&](Operation *op) {
-    ShardingAttr wish = decided_.choices.contains(op) ? regained(op) : nullptr;
-    if (wish && wish != effective(op->getResult(0)))
-      found.push_back({op, wish});
+    ShardingAttr request = decided_.choices.contains(op) ? regained(op) : nullptr;
+    if (request && request != effective(op->getResult(0)))
+      found.push_back({op, request});
   });
-  for (auto [op, wish] : found) {
+  for (auto [op, request] : found) {
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
     Value result = op->getResult(0);
-    auto pin = ReshardOp::create(builder, op->getLoc(), result, wish, wish);
+    auto pin = ReshardOp::create(builder, op->getLoc(), result, request, request);
     std::string why = "what follows " + op->getName().getStringRef().str() + " is split again";
     pin->setAttr(kWhyAttr, builder.getStringAttr(why));
     result.replaceAllUsesExcept(pin.getResult(), pin);

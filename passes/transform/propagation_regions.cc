@@ -21,11 +21,11 @@ ShardingAttr Propagation::join(Operation *op, int64_t index, ShardingAttr carrie
     llvm::append_range(used, dim.getAxes());
   auto isFree = [&](StringAttr axis) { return !llvm::is_contained(used, axis); };
   SmallVector<DimShardingAttr> dims(carried.getDims());
-  for (auto [dim, wish] : llvm::zip(dims, yielded.getDims())) {
-    if (!dim.getAxes().empty() || !llvm::all_of(wish.getAxes(), isFree))
+  for (auto [dim, request] : llvm::zip(dims, yielded.getDims())) {
+    if (!dim.getAxes().empty() || !llvm::all_of(request.getAxes(), isFree))
       continue;
-    dim = wish;
-    llvm::append_range(used, wish.getAxes());
+    dim = request;
+    llvm::append_range(used, request.getAxes());
   }
   SmallVector<StringAttr> partial(carried.getPartialAxes());
   bool whole = llvm::any_of(op->getRegions(), [&](Region &region) {

@@ -73,9 +73,9 @@ private:
     for (Operation *op : {uses.empty() ? nullptr : uses.front().user, value_.getDefiningOp()})
       if (auto decision = op ? op->getAttrOfType<DictionaryAttr>(kDecisionAttr) : nullptr)
         return addDecision(op, decision);
-    ShardingAttr whole = ShardingAttr::replicated(from_.getMesh(), type_.getRank());
-    const int64_t otherBytes =
-        plans_.plan(type_, from_, whole).wireBytes + plans_.plan(type_, whole, to_).wireBytes;
+    ShardingAttr replicated = ShardingAttr::replicated(from_.getMesh(), type_.getRank());
+    const int64_t otherBytes = plans_.plan(type_, from_, replicated).wireBytes +
+                               plans_.plan(type_, replicated, to_).wireBytes;
     if (!to_.isPartial() && otherBytes > plan_.wireBytes) {
       add("runner_up", "the value whole on every rank, then a slice of it");
       add("runner_up_bytes", perRank(otherBytes));

@@ -7,11 +7,7 @@ Each row is a LLaMA-shaped training step with Adam, every layer written out, and
 """
 
 import argparse
-import datetime
-import json
-import os
 import pathlib
-import platform
 import re
 import resource
 import shlex
@@ -21,6 +17,8 @@ import time
 
 import jax
 import jax.numpy as jnp
+
+from rows import begin_row, put_row
 
 # Layers, width, inner width, heads, heads of keys, vocabulary, batch, length.
 SHAPES = {"llama_8b": (32, 4096, 14336, 32, 8, 128256, 64, 128),
@@ -117,7 +115,7 @@ def measure(name, folder, tool):
     said, all_seconds, all_cpu = run(tool, path, states, ranks, [*more, "--strategy=auto"])
     found = re.search(r"chosen of (\d+) plans: (.*)", said)
     _, seconds, cpu = run(tool, path, states, ranks, shlex.split(found[2]))
-    return {"date": datetime.date.today().isoformat(), "command": f"bench_auto.py {name}", "case": name,
+    return {"case": name,
             "size": f"{ranks} ranks", "metric": "s to search", "ours": round(all_seconds - seconds, 2), "peer": None,
             "peer_name": None, "ratio": None, "target": TARGETS.get(name), "ours_cpu": round(all_cpu - cpu, 2),
             "plans": int(found[1]), "chosen": found[2]}
@@ -132,11 +130,7 @@ def main():
     options = parser.parse_args()
     folder = options.keep or pathlib.Path(tempfile.mkdtemp())
     for name in options.names or ROWS:
-        row = {"machine": f"{platform.node()}, {len(os.sched_getaffinity(0))} cores", **measure(name, folder, options.tools / "coll-run")}
-        print(json.dumps(row))
-        if options.append:
-            with options.append.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+        put_row({**begin_row(f"bench_auto.py {name}"), **measure(name, folder, options.tools / "coll-run")}, options.append)
 
 
 if __name__ == "__main__":

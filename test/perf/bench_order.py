@@ -5,17 +5,17 @@ usage: bench_order.py [--tools=build/bin] [--runs=100] [--steps=3] [NAME...]
 """
 
 import argparse
-import datetime
 import hashlib
 import json
 import pathlib
-import platform
 import re
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+
+from rows import begin_row, put_row
 
 HERE = pathlib.Path(__file__).resolve().parent
 SUM = re.compile(r"(coll\.(?:all_reduce|reduce_scatter) sum (?:in f32 )?%\S+(?: dim \d+)? over @mesh\[[^\]]*\])")
@@ -71,15 +71,11 @@ def main():
                                     f"--steps={options.steps}", "--quiet", f"--save={saved}"], check=True)
                     key = digest(saved)
                     seen[key] = seen.get(key, 0) + 1
-                row = {"machine": platform.node(), "date": datetime.date.today().isoformat(),
-                       "command": " ".join(sys.argv), "case": name, "size": f"{options.mesh}, {strategy}",
+                row = {**begin_row(), "case": name, "size": f"{options.mesh}, {strategy}",
                        "metric": f"different results of {options.runs} runs", "ours": len(seen), "peer": None,
                        "peer_name": None, "ratio": None, "sums": sums, "losses": sorted({key[0] for key in seen})}
                 failed |= len(seen) > 1
-                print(json.dumps(row), flush=True)
-                if options.out:
-                    with options.out.open("a") as file:
-                        file.write(json.dumps(row) + "\n")
+                put_row(row, options.out)
     return int(failed)
 
 

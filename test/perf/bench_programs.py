@@ -7,17 +7,15 @@ The steps are LLaMA-shaped, with every layer written out, and exported by their 
 """
 
 import argparse
-import datetime
-import json
 import os
 import pathlib
-import platform
 import resource
 import subprocess
 import tempfile
 import time
 
 import bench_auto
+from rows import begin_row, put_row
 
 # Name -> layers, width, inner width, heads, heads of keys, vocabulary, batch, length; mesh; target in seconds, and MiB.
 ROWS = {"gpt2_small": ((12, 768, 3072, 12, 12, 50257, 128, 128), "dp=8,fsdp=16,tp=8", 2, None),
@@ -46,15 +44,11 @@ def main():
         seconds, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:
             raise SystemExit(done.stderr[-2000:])
-        row = {"machine": f"{platform.node()}, {len(os.sched_getaffinity(0))} cores", "date": datetime.date.today().isoformat(),
-               "command": " ".join(map(str, words[1:])), "case": name, "size": mesh, "metric": "s to verified rank programs",
+        row = {**begin_row(" ".join(map(str, words[1:]))), "case": name, "size": mesh, "metric": "s to verified rank programs",
                "ours": round(seconds, 2), "peer": None, "peer_name": None, "ratio": None, "target": target,
                "ours_cpu": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 2),
                "ours_mib": after.ru_maxrss >> 10, "target_mib": mib, "operations": path.read_text().count(" = \"stablehlo.")}
-        print(json.dumps(row), flush=True)
-        if options.out:
-            with options.out.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+        put_row(row, options.out)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ int rank = 0;
   std::_Exit(1);
 }
 
-void must(bool good, const char *what) {
+void require(bool good, const char *what) {
   if (!good)
     fail(what);
 }
@@ -71,7 +71,7 @@ void barrier() {
   ++generation;
   shared->arrived.fetch_add(1);
   for (int64_t end = nowUs() + kPatienceUs; shared->arrived.load() < 2 * generation;) {
-    must(nowUs() < end, "the other process does not come");
+    require(nowUs() < end, "the other process does not come");
     usleep(20);
   }
 }
@@ -91,13 +91,13 @@ public:
   explicit PluginWire(const Options &options) {
     size_t channels = options.channels;
     rt::Result<rt::dl::Library> library = rt::dl::Library::open(options.plugin.c_str());
-    must(library.ok(), "no plugin");
+    require(library.ok(), "no plugin");
     library_ = std::make_unique<rt::dl::Library>(library.take());
     api_ = net::nccl::test::findApi(*library_, 11);
-    must(api_ && api_->init(nullptr, nullptr) == net::nccl::kNcclSuccess, "init");
+    require(api_ && api_->init(nullptr, nullptr) == net::nccl::kNcclSuccess, "init");
     std::vector<void *> listeners(channels);
     for (size_t i = 0; i < channels; ++i)
-      must(!api_->listen(0, shared->handles[rank][i], &listeners[i]), "listen");
+      require(!api_->listen(0, shared->handles[rank][i], &listeners[i]), "listen");
     barrier();
     comms_[0].resize(channels);
     comms_[1].resize(channels);
@@ -106,13 +106,13 @@ public:
     };
     int64_t end = nowUs() + kPatienceUs;
     while (!all(comms_[0]) || !all(comms_[1])) {
-      must(nowUs() < end, "no connection");
+      require(nowUs() < end, "no connection");
       for (size_t i = 0; i < channels; ++i) {
         net::nccl::NcclDeviceHandle ignored = {}, *handle = &ignored;
         if (!comms_[0][i])
-          must(!api_->connect(0, shared->handles[1 - rank][i], &comms_[0][i]), "connect");
+          require(!api_->connect(0, shared->handles[1 - rank][i], &comms_[0][i]), "connect");
         if (!comms_[1][i])
-          must(!api_->accept(listeners[i], &comms_[1][i], &handle), "accept");
+          require(!api_->accept(listeners[i], &comms_[1][i], &handle), "accept");
       }
     }
     for (void *listener : listeners)
@@ -128,14 +128,14 @@ public:
 
   void *post(size_t channel, bool receives, void *data, size_t bytes) override {
     void *request = nullptr, *comm = comms_[receives ? 1 : 0][channel];
-    must(!(receives ? api_->irecv(comm, data, bytes, 0, nullptr, nullptr, &request)
-                    : api_->isend(comm, data, bytes, 0, nullptr, nullptr, &request)),
-         "post");
+    require(!(receives ? api_->irecv(comm, data, bytes, 0, nullptr, nullptr, &request)
+                       : api_->isend(comm, data, bytes, 0, nullptr, nullptr, &request)),
+            "post");
     return request;
   }
   bool test(size_t, bool, void *request) override {
     int done = 0, bytes = 0;
-    must(!api_->test(request, &done, &bytes), "test");
+    require(!api_->test(request, &done, &bytes), "test");
     return done != 0;
   }
 
@@ -233,8 +233,8 @@ private:
   void check() {
     uint64_t mark = word(done_);
     uint8_t *data = buffer(done_), *last = data + bytes_[done_ % kSteps] - sizeof(mark);
-    must(!std::memcmp(data, &mark, sizeof(mark)) && !std::memcmp(last, &mark, sizeof(mark)),
-         "wrong data");
+    require(!std::memcmp(data, &mark, sizeof(mark)) && !std::memcmp(last, &mark, sizeof(mark)),
+            "wrong data");
   }
 
   Wire &wire_;
@@ -275,7 +275,7 @@ public:
       active.erase(
           std::remove_if(active.begin(), active.end(), [](Lane *lane) { return lane->progress(); }),
           active.end());
-      must(nowUs() < end, "a message does not come");
+      require(nowUs() < end, "a message does not come");
     }
     for (int64_t end = nowUs() + options_.gapUs; nowUs() < end;) {
     }
@@ -403,9 +403,9 @@ Options parse(int argc, char **argv) {
     for (const std::string &word : words(given["--sizes"]))
       options.sizes.push_back(static_cast<size_t>(std::strtoull(word.c_str(), nullptr, 10)));
   }
-  must(options.channels >= 1 && options.channels <= 64 && options.chunk >= 16 &&
-           options.threads >= 1 && options.sockets >= 1,
-       "--channels 1 to 64, --chunk 16 at least, --sockets and --threads 1 at least");
+  require(options.channels >= 1 && options.channels <= 64 && options.chunk >= 16 &&
+              options.threads >= 1 && options.sockets >= 1,
+          "--channels 1 to 64, --chunk 16 at least, --sockets and --threads 1 at least");
   return options;
 }
 

@@ -4,6 +4,7 @@
 #define COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
 
 #include "runtime/kernels/root_update/root_update.h"
+#include "test/kernels/must.h"
 
 #include <cuda_runtime.h>
 #include <functional>
@@ -18,10 +19,7 @@ using kernels::kMaxPeers;
 using kernels::PeerGroup;
 using kernels::RootUpdate;
 using kernels::UpdateStep;
-
-// These end the program with what went wrong.
-void must(cudaError_t error, const char *what);
-void must(const rt::Status &status);
+using kernels::test::must;
 
 // One rank: a GPU's stream, and buffers for `count` parameters.
 struct Member {

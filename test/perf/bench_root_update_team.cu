@@ -102,19 +102,6 @@ __global__ void __launch_bounds__(kThreads)
 
 } // namespace
 
-void must(cudaError_t error, const char *what) {
-  if (error == cudaSuccess)
-    return;
-  std::fprintf(stderr, "bench-root-update: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-void must(const rt::Status &status) {
-  if (status.ok())
-    return;
-  std::fprintf(stderr, "bench-root-update: %s\n", status.toString().c_str());
-  std::exit(1);
-}
-
 Team::Team(int ranks, int devices, const kernels::WorkspaceSizes &sizes)
     : devices_(devices), sizes_(sizes), members_(static_cast<size_t>(ranks)) {
   for (int device = 0; device < devices; ++device) {

@@ -7,11 +7,8 @@ Both get the same text and the same random arguments, are measured in turn, and 
 """
 
 import argparse
-import datetime
-import json
 import os
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
@@ -26,6 +23,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from rows import begin_row, put_row
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = ["megatron_mlp", "megatron_block", "fsdp_mlp", "fsdp_block", "fsdp_clipped", "sequence_block", "xent_vocabulary",
@@ -105,14 +104,9 @@ def main():
                 ours.append(case.coll_ms(tool, options.steps))
                 theirs.append(case.jax_ms(options.steps))
             ours, peer = statistics.median(ours), statistics.median(theirs)
-            row = {"machine": f"{platform.node()}, {len(os.sched_getaffinity(0))} cores",
-                   "date": datetime.date.today().isoformat(), "command": " ".join(sys.argv), "case": name,
-                   "size": f"8 ranks, width {options.width}", "metric": "ms per step", "ours": round(ours, 4),
+            row = {**begin_row(), "case": name, "size": f"8 ranks, width {options.width}", "metric": "ms per step", "ours": round(ours, 4),
                    "peer": round(peer, 4), "peer_name": f"jax {jax.__version__}, 8 devices", "ratio": round(peer / ours, 3)}
-            print(json.dumps(row), flush=True)
-            if options.out:
-                with options.out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+            put_row(row, options.out)
 
 
 if __name__ == "__main__":

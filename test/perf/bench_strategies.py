@@ -5,17 +5,15 @@ usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--steps=40] [--repea
 """
 
 import argparse
-import datetime
 import json
-import os
 import pathlib
-import platform
 import re
 import shlex
 import statistics
 import subprocess
-import sys
 import tempfile
+
+from rows import begin_row, put_row
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = ["gpt_tiny_adamw", "gpt_12layer_adamw", "llama_scan_layers_adamw", "resnet_remat_lamb", "moe_top_k_momentum", "dlrm"]
@@ -91,12 +89,6 @@ class Bench:
         found = said and re.search(r"([\d.e+-]+) ms/step", said)
         return 1e3 * float(found[1]) if found else None
 
-    def say(self, row):
-        print(json.dumps(row), flush=True)
-        if self.options.out:
-            with self.options.out.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-
     def compare(self, name):
         if name == "dlrm":
             step, data = export_dlrm(self.folder)
@@ -121,13 +113,11 @@ class Bench:
         hand = [row for row in rows if row["plan"] != "auto"]
         auto = next((row for row in rows if row["plan"] == "auto"), None)
         best = min(hand, key=lambda row: row["measured_us"])
-        self.say({"machine": f"{platform.node()}, {len(os.sched_getaffinity(0))} cores",
-                  "date": datetime.date.today().isoformat(), "command": " ".join(sys.argv), "case": name,
-                  "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": auto["measured_us"],
+        put_row({**begin_row(), "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": auto["measured_us"],
                   "peer": best["measured_us"], "peer_name": best["plan"],
                   "ratio": round(best["measured_us"] / auto["measured_us"], 3), "chosen": chosen[2],
                   "ours_predicted": auto["predicted_us"],
-                  "peer_predicted": min(row["predicted_us"] for row in hand)})
+                  "peer_predicted": min(row["predicted_us"] for row in hand)}, self.options.out)
 
 
 def main():

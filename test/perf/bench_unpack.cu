@@ -11,6 +11,7 @@
 
 #include "runtime/kernels/pages/pack.h"
 #include "runtime/kernels/pages/unpack.h"
+#include "test/kernels/must.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,24 +29,13 @@
 namespace coll::kernels {
 namespace {
 
+using kernels::test::must;
+
 constexpr uint64_t kTotalBytes = uint64_t{1} << 30;
 constexpr uint64_t kOneBlockBytes = uint64_t{64} << 20;
 constexpr uint64_t kHostBytes = uint64_t{256} << 20;
 // Room for a shifted target, and a guard that must not change.
 constexpr uint64_t kMarginBytes = 256;
-
-void must(cudaError_t error, const char *what) {
-  if (error == cudaSuccess)
-    return;
-  std::fprintf(stderr, "bench-unpack: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-void must(const rt::Status &status) {
-  if (status.ok())
-    return;
-  std::fprintf(stderr, "bench-unpack: %s\n", status.toString().c_str());
-  std::exit(1);
-}
 
 // Content that differs from word to word.
 __global__ void fillWords(uint32_t *words, uint64_t count) {

@@ -3,6 +3,7 @@
 #include "passes/export/attention/layout.h"
 
 #include "dialect/attention.h"
+#include "dialect/shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -10,10 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::coll;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// A nest that only copies its input.
 static linalg::GenericOp asCopy(Operation *op) {

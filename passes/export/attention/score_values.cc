@@ -2,6 +2,7 @@
 
 #include "passes/export/attention/score_values.h"
 
+#include "dialect/shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -10,10 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::coll;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 std::optional<double> mlir::coll::readNumber(Value value) {
   for (;;) {

@@ -29,7 +29,7 @@ const Weights *WeightsOfStep::find(Value value) const {
 }
 
 const ShardingRule &WeightsOfStep::ruleOf(Operation *op) {
-  const AlikeOps::Kind &kind = alike_.kindOf(op);
+  const OpKinds::Kind &kind = kinds_.kindOf(op);
   std::unique_ptr<ShardingRule> &rule = rules_[kind.number];
   if (rule)
     return *rule;

@@ -3,7 +3,7 @@
 #ifndef COLL_PASSES_TRANSFORM_STRATEGY_WEIGHTS_H
 #define COLL_PASSES_TRANSFORM_STRATEGY_WEIGHTS_H
 
-#include "passes/analysis/alike_ops.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/strategy/step_sharding.h"
 
 namespace mlir::coll {
@@ -39,7 +39,7 @@ private:
 
   func::FuncOp step_;
   llvm::DenseMap<Value, Weights> weights_;
-  AlikeOps alike_;
+  OpKinds kinds_;
   llvm::DenseMap<unsigned, std::unique_ptr<ShardingRule>> rules_; // by kind
 };
 

@@ -172,7 +172,7 @@ struct Reducer {
     }
   }
 
-  COLL_DEVICE bool alike() const {
+  COLL_DEVICE bool equallyMisaligned() const {
     const uint32_t at = misalignment(item.dst);
     uint32_t apart = 0;
     for (uint32_t s = 0; s < item.numSources; ++s)
@@ -182,7 +182,7 @@ struct Reducer {
 
   COLL_DEVICE void run(Share share) const {
     Range part = rangeOf(share, item.bytes / sizeof(Stored), kGrainBytes / sizeof(Stored));
-    if (!alike()) {
+    if (!equallyMisaligned()) {
       elements(part.begin, part.end);
       return;
     }

@@ -77,7 +77,7 @@ Result<Completion> Comm::test(Operation &operation) {
   if (!operation.inner)
     return operation.failure.ok() ? Status::invalid("a request that has ended") : operation.failure;
   Result<Completion> outcome = connection_->test(operation.inner);
-  if (operation.events.wanted())
+  if (operation.events.isTraced())
     operation.events.update(source_, *connection_, operation.inner, outcome);
   if (outcome.ok() && !outcome->done)
     return outcome;

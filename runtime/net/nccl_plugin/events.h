@@ -27,7 +27,7 @@ class MessageEvents {
 public:
   // `parent` null: there is no profiler.
   void begin(ProfilerHook hook, void *parent, uint64_t message);
-  bool wanted() const { return hook_ != nullptr; }
+  bool isTraced() const { return hook_ != nullptr; }
   // Called after each test, with its outcome.
   void update(const EventSource &source, const Connection &connection, const Request *request,
               const Result<Completion> &outcome);

@@ -126,7 +126,7 @@ void *Multiplexer::init(const CommunicatorInfo &info) {
   return disguise(number(generation, place), salt_);
 }
 
-uint64_t Multiplexer::wanted(const Seat &seat, const Plugin &plugin) const {
+uint64_t Multiplexer::requestedEvents(const Seat &seat, const Plugin &plugin) const {
   if (!seat.isTaken)
     return 0;
   const int mask = seat.mask->load(std::memory_order_relaxed);
@@ -136,7 +136,7 @@ uint64_t Multiplexer::wanted(const Seat &seat, const Plugin &plugin) const {
 bool Multiplexer::wants(void *context, uint64_t type) const {
   Visit communicator(*this, undisguise(context, salt_));
   for (size_t i = 0; communicator && i < plugins_.size(); ++i)
-    if (wanted(communicator->seats[i], *plugins_[i]) & type)
+    if (requestedEvents(communicator->seats[i], *plugins_[i]) & type)
       return true;
   return false;
 }
@@ -147,7 +147,7 @@ uint64_t Multiplexer::mask() const {
     const uint32_t generation = communicators_[place].generation.load(std::memory_order_acquire);
     Visit communicator(*this, generation % 2 == 1 ? number(generation, place) : 0);
     for (size_t i = 0; communicator && i < plugins_.size(); ++i)
-      all |= wanted(communicator->seats[i], *plugins_[i]);
+      all |= requestedEvents(communicator->seats[i], *plugins_[i]);
   }
   return all;
 }
@@ -247,7 +247,7 @@ void *Multiplexer::start(void *context, const EventDescriptorV7 &event) {
   bool isTaken = false;
   for (size_t i = 0; i < plugins_.size(); ++i) {
     const Seat &seat = communicator->seats[i];
-    if (!(wanted(seat, *plugins_[i]) & event.type))
+    if (!(requestedEvents(seat, *plugins_[i]) & event.type))
       continue;
     EventDescriptorV7 own = event;
     own.parent = parents[i];

@@ -92,7 +92,7 @@ private:
   // The handles of an event that is in flight or over; all null where it is not known.
   Handles lookUp(void *handle) const;
   Event *claim(uint64_t &handle);
-  uint64_t wanted(const Seat &seat, const Plugin &plugin) const;
+  uint64_t requestedEvents(const Seat &seat, const Plugin &plugin) const;
   void stopEvent(Event &event);
   void stopAllOf(uint64_t context);
 

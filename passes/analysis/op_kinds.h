@@ -1,4 +1,4 @@
-//===- alike_ops.h - operations that are split alike ------------------*- C++ -*-===//
+//===- op_kinds.h - operations that have the same sharding rule -------*- C++ -*-===//
 //
 // A step repeats the same operations, layer by layer and parameter by parameter. Two operations
 // are of one kind if they differ only in the values that they read and in what is noted on them:
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#ifndef COLL_PASSES_ANALYSIS_ALIKE_OPS_H
-#define COLL_PASSES_ANALYSIS_ALIKE_OPS_H
+#ifndef COLL_PASSES_ANALYSIS_OP_KINDS_H
+#define COLL_PASSES_ANALYSIS_OP_KINDS_H
 
 #include "passes/analysis/sharding_rule.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,7 +16,7 @@
 
 namespace mlir::coll {
 
-class AlikeOps {
+class OpKinds {
 public:
   struct Kind {
     unsigned number;
@@ -60,4 +60,4 @@ private:
 
 } // namespace mlir::coll
 
-#endif // COLL_PASSES_ANALYSIS_ALIKE_OPS_H
+#endif // COLL_PASSES_ANALYSIS_OP_KINDS_H

@@ -1,6 +1,6 @@
-//===- alike_ops.cc ----------------------------------------------------------------===//
+//===- op_kinds.cc ----------------------------------------------------------------===//
 
-#include "passes/analysis/alike_ops.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -87,7 +87,7 @@ private:
 
 } // namespace
 
-const AlikeOps::Kind &AlikeOps::kindOf(Operation *op) {
+const OpKinds::Kind &OpKinds::kindOf(Operation *op) {
   auto [known, isNew] = byOp_.try_emplace(op, nullptr);
   if (!isNew)
     return *known->second;
@@ -99,7 +99,7 @@ const AlikeOps::Kind &AlikeOps::kindOf(Operation *op) {
   return *(known->second = kind->second);
 }
 
-void AlikeOps::forget() {
+void OpKinds::forget() {
   byOp_.clear();
   byKey_.clear();
   kinds_.clear();
