@@ -71,7 +71,11 @@ public:
 
   Comparison finish(std::string name, const Tolerance &tolerance, double defaultRtol) && {
     result_.name = std::move(name);
-    result_.bulk = largest_.size() > numOutliers_ ? largest_.top() : 0;
+    if (largest_.size() > numOutliers_) {
+      result_.bulk = largest_.top();
+      addToBulk(result_.bulk);
+    }
+    result_.bulkRms = numInBulk_ > 0 ? std::sqrt(bulkSquares_ / numInBulk_) : 0;
     for (; !largest_.empty(); largest_.pop())
       result_.largest = largest_.top();
     result_.rms = count_ > 0 ? std::sqrt(squares_ / count_) : 0;
@@ -86,12 +90,16 @@ public:
 
 private:
   void keepLargest(double delta) {
-    if (largest_.size() <= numOutliers_) {
-      largest_.push(delta);
-    } else if (delta > largest_.top()) {
-      largest_.pop();
-      largest_.push(delta);
-    }
+    largest_.push(delta);
+    if (largest_.size() <= numOutliers_ + 1)
+      return;
+    addToBulk(largest_.top());
+    largest_.pop();
+  }
+
+  void addToBulk(double delta) {
+    bulkSquares_ += delta * delta;
+    ++numInBulk_;
   }
 
   const size_t numOutliers_;
@@ -100,7 +108,8 @@ private:
   Comparison result_;
   int64_t count_ = 0;
   int64_t numNans_ = 0; // equal ones
-  double squares_ = 0;
+  int64_t numInBulk_ = 0;
+  double squares_ = 0, bulkSquares_ = 0;
 };
 
 } // namespace

@@ -32,9 +32,9 @@ constexpr int64_t kElementsPerOutlier = 64;
 /// The outcome for one tensor.
 struct Comparison {
   std::string name;
-  double largest = 0, rms = 0; // of |Δ|
-  double bulk = 0;  // the largest |Δ| without the few largest ones: see kElementsPerOutlier
-  double delta = 0; // that of the two which the tolerance is about
+  double largest = 0, rms = 0;  // of |Δ|
+  double bulk = 0, bulkRms = 0; // the same without the few largest ones: see kElementsPerOutlier
+  double delta = 0;             // that of the two which the tolerance is about
   double maxReference = 0;
   bool isOk = true;
   Basis basis = Basis::Tolerance;

@@ -47,6 +47,7 @@ private:
     const Comparison &comparison = comparisons_[i];
     return comparison.note.empty() && comparison.bulk < comparison.largest &&
            comparison.bulk <= kNoiseFactor * evidence_[i].noise.largest &&
+           comparison.bulkRms <= kNoiseFactor * evidence_[i].noise.rms &&
            comparison.largest <= 2 * evidence_[i].change;
   }
   bool isSmall(size_t i) const;
@@ -108,10 +109,9 @@ double Judge::groupScale(size_t i) const {
 /// Whether the noise of `i` leaves room for no larger error than a check is to find.
 bool Judge::isSmall(size_t i) const {
   const Comparison &comparison = comparisons_[i];
-  const double most = kNoiseFactor * kNoiseCeiling * comparison.maxReference;
-  return *comparison.noise <= kNoiseCeiling * comparison.maxReference ||
-         *comparison.noise <= kNoiseCeiling * groupScale(i) ||
-         (isNarrow_ && comparison.delta <= most && *comparison.noise <= most);
+  const double most = kNoiseCeiling * comparison.maxReference;
+  return *comparison.noise <= most || *comparison.noise <= kNoiseCeiling * groupScale(i) ||
+         (isNarrow_ && comparison.delta <= kNoiseFactor * most && evidence_[i].noise.rms <= most);
 }
 
 /// Accepts a tensor that is not judged where its gradient was.

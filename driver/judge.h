@@ -11,14 +11,13 @@
 //      group, as the moments of a parameter without gradient are. The group is the tree that it
 //      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
 //      measured by the values beside it, as a batch norm's running mean is by its variance.
-//   3. In a step with floats of 16 or 8 bits it is right where |Δ| <= 8 × noise, and both |Δ| and
-//   the
-//      noise are at most 8e-2 of its largest value: rounding to bf16 alone moves the gradient of a
-//      bias, a sum of terms that cancel, by some percent of it. The first rule accepts no larger
-//      difference either, so what it finds is found.
+//   3. In a step with floats of 16 or 8 bits it is right where |Δ| <= 8 × noise, the root mean
+//      square of the noise is <= 1e-2 × its largest value, and |Δ| is <= 8e-2 of that: rounding to
+//      bf16 moves single elements of a gradient by some percent of the largest one. The first rule
+//      accepts no larger difference either, so what it finds is found.
 //   4. Where its noise is larger, it hides what the tensor should be. Where all but one element of
-//      64 are within 8 × noise, and the others are off by no more than twice what the steps
-//      changed, a sign may have flipped: Adam moves an element by the sign of its first gradient,
+//      64 are within 8 × noise, by their root mean square as well, and the others are off by no
+//      more than twice what the steps changed, a sign may have flipped: Adam moves an element by the sign of its first gradient,
 //      however small that is, and a flip is too rare to show in every measurement. In both cases
 //      the tensor is not judged, which is accepted only if a tensor that keeps its gradient was
 //      judged: one that the steps change, of the same shape and with the same place in another

@@ -69,6 +69,13 @@ TEST(CheckTest, OneElementOf64MayBeAnOutlier) {
   EXPECT_EQ(bulkOf(6400), 6300);
 }
 
+TEST(CheckTest, RootMeanSquaresLeaveOutliersOut) {
+  const Comparison result =
+      compareTensors("t", floats({3, 4, 50, 0, 0, 0, 0, 0}), floats(std::vector<float>(8, 0)), {});
+  EXPECT_DOUBLE_EQ(result.bulkRms, std::sqrt(25.0 / 7));
+  EXPECT_DOUBLE_EQ(result.rms, std::sqrt(2525.0 / 8));
+}
+
 TEST(CheckTest, ShapesMustAgree) {
   Comparison result = compareTensors("t", floats({1, 2}), floats({1}), {});
   EXPECT_FALSE(result.isOk);
