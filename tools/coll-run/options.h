@@ -14,36 +14,19 @@
 
 namespace coll::run {
 
-struct Options {
+/// What the user asked for. The Target is what the step is compiled for: `ranks` is the mesh's size
+/// where only --mesh was given, and the strategy is empty where the number of ranks decides.
+struct Options : Target {
   std::string input;
   std::string commandLine; // as a shell would take it
 
-  std::optional<int64_t> ranks; // the mesh's size where only --mesh was given
-  std::vector<MeshAxisOption> mesh;
-  std::string strategy; // "data-parallel", "none", strategies, or empty: by the number of ranks
-  std::vector<std::string> shards; // patterns over argument names, each with a sharding
-  std::string topology;            // a file whose links decide and are predicted for
-  bool narrowSums = false;         // contributions to sums travel in the type that is stored
-  int64_t stages = 0;              // of a pipeline; 0: none
-  int64_t microBatches = 1;
-  std::string schedule;
-  std::vector<std::string> stagePatterns;
-  std::vector<std::string> stageMeshes; // of single stages, as "1: dp=4"
-  std::string root;                     // of each parameter: "hash", "balanced", "shard", or empty
-  std::string route = "direct";         // to the roots and back, or "ring"
-  int64_t accumulate = 1;               // micro-batches that each rank's batch is cut into
-  int64_t staleness = 0;                // steps that gradients are applied late
   std::optional<int64_t> stateArgs;
   std::string backend;
   bool processes = false; // one per rank, on this machine
   int64_t timeoutUs = 0;  // 0: COLL_TIMEOUT_US decides
   std::string affinity;   // empty: COLL_AFFINITY decides
   bool graphs = true;
-  bool verify = true;
-  std::string gpu; // as "sm_90"; empty: the step runs on CPUs
-  std::string precision = "highest";
-  bool fuseAttention = false; // on GPUs
-  std::string cacheDir;       // of the compile cache; empty: none
+  std::string cacheDir; // of the compile cache; empty: none
   uint64_t cacheBytes = 0;
 
   std::string data;
@@ -68,7 +51,6 @@ struct Options {
   bool planOnly = false;
   bool explain = false;
   std::string explainFile;
-  std::optional<int64_t> memoryLimit; // bytes of a rank
 
   std::string save;
   std::string report;
@@ -82,6 +64,12 @@ struct Options {
 /// Reads the command line and checks everything that can be checked without
 /// opening a file. `--help` and `--version` print and exit.
 llvm::Expected<Options> parseOptions(int argc, char **argv);
+
+/// An error where flags contradict each other or would silently do nothing.
+llvm::Error checkCombinations(const Options &options);
+
+/// An error where a file that is written would replace one that is read or written besides.
+llvm::Error checkOutputs(const Options &options);
 
 /// Takes the options out of LLVM's registry, in a process that is another tool. Instead of
 /// parseOptions().

@@ -71,29 +71,9 @@ llvm::Error Session::launchSingle(const rt::ExecutorOptions &execution) {
 }
 
 Target Session::chooseTarget() const {
-  Target target;
-  target.ranks = options_.ranks;
+  Target target = options_;
   if (place_.job && !target.ranks)
     target.ranks = place_.job->worldSize;
-  target.mesh = options_.mesh;
-  target.strategy = options_.strategy;
-  target.shards = options_.shards;
-  target.stages = options_.stages;
-  target.microBatches = options_.microBatches;
-  target.schedule = options_.schedule;
-  target.stagePatterns = options_.stagePatterns;
-  target.stageMeshes = options_.stageMeshes;
-  target.root = options_.root;
-  target.route = options_.route;
-  target.accumulate = options_.accumulate;
-  target.staleness = options_.staleness;
-  target.topology = options_.topology;
-  target.narrowSums = options_.narrowSums;
-  target.memoryLimit = options_.memoryLimit.value_or(0);
-  target.verify = options_.verify;
-  target.gpu = options_.gpu;
-  target.precision = options_.precision;
-  target.fuseAttention = options_.fuseAttention;
   return target;
 }
 
@@ -114,7 +94,7 @@ llvm::Error Session::foresee(const mlir::coll::ObjectCode &code, const Explanati
   else if (place_.isRoot() && options_.explain && options_.explainFile.empty())
     printCollectives(llvm::outs(), *forecast);
   llvm::outs().flush();
-  return options_.memoryLimit ? checkMemoryLimit(*forecast, *options_.memoryLimit)
+  return options_.memoryLimit ? checkMemoryLimit(*forecast, options_.memoryLimit)
                               : llvm::Error::success();
 }
 
