@@ -221,7 +221,9 @@ std::string shown(const CodeKey &key) {
 } // namespace
 
 StepCompiler::StepCompiler(MessageHandler handler)
-    : context_(makeRegistry()), messages_(context_, std::move(handler)) {
+    : context_(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
+      messages_(context_, std::move(handler)) {
+  context_.setThreadPool(threads_);
   context_.allowUnregisteredDialects();
   context_.printOpOnDiagnostic(false);
 }

@@ -9,6 +9,7 @@
 #include "compiler/target.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "passes/thread_pool.h"
 
 #include <functional>
 
@@ -68,6 +69,7 @@ private:
   void keepCode(const mlir::coll::CodeKey &key, const mlir::coll::ObjectCode &code,
                 llvm::ArrayRef<Message> messages, const Explanation &explanation);
 
+  mlir::coll::ThreadPool threads_; // of the context
   mlir::MLIRContext context_;
   Messages messages_;
   StageWriter *stages_ = nullptr;

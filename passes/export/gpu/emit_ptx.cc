@@ -8,8 +8,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/export/gpu/lower_kernels.h"
 #include "passes/export/gpu/lower_math.h"
+#include "passes/thread_pool.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ThreadPool.h"
 
 namespace mlir::coll {
 namespace {
@@ -46,8 +46,8 @@ std::vector<Shard> split(gpu::GPUModuleOp code, unsigned threads,
   return shards;
 }
 
-LogicalResult compile(MutableArrayRef<Shard> shards, llvm::DefaultThreadPool &pool,
-                      const std::string &libdevice, const std::string &chip) {
+LogicalResult compile(MutableArrayRef<Shard> shards, ThreadPool &pool, const std::string &libdevice,
+                      const std::string &chip) {
   for (Shard &shard : shards) {
     // Serial: the context's uniquing is not assumed to be thread-safe.
     shard.context = std::make_unique<llvm::LLVMContext>();
@@ -81,7 +81,7 @@ emitPtx(gpu::GPUModuleOp code, llvm::StringMap<GpuKernel> &kernels, const GpuOpt
   registerLLVMDialectTranslation(*ctx);
   registerNVVMDialectTranslation(*ctx);
   std::string libdevice = llvm::sys::fs::exists(options.libdevice) ? options.libdevice : "";
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+  ThreadPool pool(options.threads);
   std::vector<Shard> shards = split(code, pool.getMaxConcurrency(), kernels);
   LogicalResult result = failableParallelForEach(ctx, shards, [&](Shard &shard) {
     return success(succeeded(lowerMath(shard.code, !libdevice.empty())) &&

@@ -6,8 +6,8 @@
 #include "passes/export/jit/codegen.h"
 #include "passes/export/jit/helpers.h"
 #include "passes/export/jit/split.h"
+#include "passes/thread_pool.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -107,7 +107,7 @@ llvm::Expected<ObjectCode> mlir::coll::compileObjects(ModuleOp executable,
   if (!target)
     return target.takeError();
 
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+  ThreadPool pool(options.threads);
   // A shared object is linked by the system's linker, which wants all of it in objects.
   auto parts = splitForJit(executable, {kShardsPerThread * pool.getMaxConcurrency(),
                                         /*takesConstants=*/!options.isShared});
