@@ -330,6 +330,25 @@ TEST(ExecutorTest, TraceSinkSeesEveryOperation) {
   EXPECT_EQ(sink.bytes, 4 * 4);
 }
 
+// Computes two operations, the first in two parts, and then calls.
+int32_t computeThenCall(const CollAbi *abi, CollContext *ctx, void *const *args,
+                        void *const *results, void *arena) {
+  for (int32_t op : {0, 0, 1})
+    if (int32_t code = abi->compute(ctx, op))
+      return code;
+  return addStep(abi, ctx, args, results, arena);
+}
+
+TEST(ExecutorTest, EachComputationEndsWhereTheNextThingBegins) {
+  CountingSink sink;
+  ScopedTraceSink listen(&sink);
+  std::unique_ptr<Executor> executor = makeExecutor(2, computeThenCall);
+  ASSERT_TRUE(executor && executor->initialize({kState}).ok());
+  EXPECT_TRUE(executor->step({kBatch}).ok());
+  EXPECT_EQ(sink.count(TraceLevel::Compute, TracePhase::Begin), 4);
+  EXPECT_EQ(sink.count(TraceLevel::Compute, TracePhase::End), 4);
+}
+
 int32_t failAtOnce(const CollAbi *, CollContext *, void *const *, void *const *, void *) {
   return kCollDevice;
 }

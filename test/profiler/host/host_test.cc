@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <map>
 
 namespace coll::profiler::test {
 namespace {
@@ -127,6 +128,28 @@ TEST_P(ProfilerHost, TellsEveryVersionOfEveryCall) {
     EXPECT_EQ(countStarts(records, kNetPlugin) > 0, isTcp() && version >= 3);
     EXPECT_EQ(countStarts(records, kKernelCh), 0);
   }
+}
+
+// The parts of a message that is sent say so, as its lane does.
+TEST_P(ProfilerHost, PartsOfMessagesHaveTheirDirection) {
+  if (!isTcp())
+    GTEST_SKIP() << "the messages have no parts";
+  ASSERT_FALSE(profile(GetParam(), {7}).empty());
+  const std::vector<Record> records = recordingOf(7).take();
+  std::map<uint64_t, Record> started;
+  for (const Record &record : records)
+    if (record.kind == Record::Kind::Start)
+      started[record.handle] = record;
+  int parts[2] = {};
+  for (const auto &[handle, record] : started)
+    if (record.type == kNetPlugin) {
+      const Record &lane = started[started[record.parent].parent];
+      ASSERT_EQ(lane.type, uint64_t(kProxyOp));
+      EXPECT_EQ(record.isSend, lane.isSend);
+      ++parts[record.isSend];
+    }
+  EXPECT_GT(parts[0], 0);
+  EXPECT_GT(parts[1], 0);
 }
 
 TEST_P(ProfilerHost, DescribesCalls) {

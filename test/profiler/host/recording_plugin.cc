@@ -1,6 +1,7 @@
 // recording_plugin.cc - a profiler plugin that remembers what it is told. Built once for each
 // version of the ABI: RECORDS_VERSION.
 
+#include "runtime/net/nccl_plugin/net_event.h"
 #include "runtime/profiler/abi/tables.h"
 #include "test/profiler/host/recording.h"
 
@@ -82,6 +83,13 @@ void describe(const Descriptor &event, Record &record) {
   case kProxyStep:
     record.number = event.proxyStep.step;
     break;
+#if RECORDS_VERSION >= 3
+  case kNetPlugin:
+    if (event.netPlugin.id == COLL_NET_EVENT_ID)
+      record.isSend =
+          static_cast<const CollNetEvent *>(event.netPlugin.data)->direction == COLL_NET_SEND;
+    break;
+#endif
 #if RECORDS_VERSION >= 5
   case kCollApi:
     record.function = textOf(event.collApi.func);

@@ -23,7 +23,9 @@ struct LtLayoutTag {
   int64_t rows = 0, columns = 0, ld = 0, stride = 0;
   int32_t batch = 1;
 };
-struct LtPreferenceTag {};
+struct LtPreferenceTag {
+  uint32_t alignments[4] = {1, 1, 1, 1}; // of A, B, C and D
+};
 
 namespace {
 
@@ -175,15 +177,28 @@ struct FakeLtFunctions {
   static LtResult preferenceDestroy(LtPreference preference) {
     return end("preferenceDestroy", preference);
   }
-  static LtResult preferenceSet(LtPreference, int, const void *, size_t) {
+  static LtResult preferenceSet(LtPreference preference, int attribute, const void *value, size_t) {
+    const int operand = attribute - kLtAlignmentA;
+    if (operand >= 0 && operand < 4)
+      std::memcpy(&preference->alignments[operand], value, sizeof(uint32_t));
     return begin("preferenceSet");
   }
-  static LtResult heuristics(LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout, LtPreference,
-                             int wanted, LtHeuristic *found, int *numFound) {
+  // An algorithm remembers how its operands are aligned.
+  static LtResult heuristics(LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout,
+                             LtPreference preference, int wanted, LtHeuristic *found,
+                             int *numFound) {
     *numFound = std::min(wanted, 2);
-    for (int i = 0; i < *numFound; ++i)
+    for (int i = 0; i < *numFound; ++i) {
       found[i].algorithm.data[0] = static_cast<uint64_t>(i + 1);
+      for (int operand = 0; operand < 4; ++operand)
+        found[i].algorithm.data[1 + operand] = preference->alignments[operand];
+    }
     return begin("heuristics");
+  }
+  static bool fits(const LtAlgorithm *algorithm, int operand, const void *data) {
+    return reinterpret_cast<uintptr_t>(data) %
+               std::max<uint64_t>(algorithm->data[1 + operand], 1) ==
+           0;
   }
   static LtResult check(LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout,
                         const LtAlgorithm *algorithm, LtHeuristic *result) {
@@ -194,10 +209,12 @@ struct FakeLtFunctions {
   }
   static LtResult matmul(LtHandle, LtDesc desc, const void *, const void *a, LtLayout aLayout,
                          const void *b, LtLayout bLayout, const void *beta, const void *, LtLayout,
-                         void *d, LtLayout dLayout, const LtAlgorithm *, void *, size_t,
+                         void *d, LtLayout dLayout, const LtAlgorithm *algorithm, void *, size_t,
                          CudaStream stream) {
     if (const LtResult result = begin("matmul"); result != kLtSuccess)
       return result;
+    if (!fits(algorithm, 0, a) || !fits(algorithm, 1, b) || !fits(algorithm, 3, d))
+      return kLtNotSupported;
     const double scale = desc->compute == kLtCompute64F
                              ? *static_cast<const double *>(beta)
                              : static_cast<double>(*static_cast<const float *>(beta));

@@ -1,7 +1,8 @@
 // cublaslt.h - a cuBLASLt for tests, over a fake driver: its products run on the fake's streams.
 //
-// Two algorithms are proposed for each product, which differ in a number alone. Sums are formed in
-// f64 and rounded once. One FakeCublasLt at a time in a process, within the life of a FakeCuda.
+// Two algorithms are proposed for each product, which differ in a number alone, and refuse operands
+// that are aligned less than they were proposed for. Sums are formed in f64 and rounded once. One
+// FakeCublasLt at a time in a process, within the life of a FakeCuda.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_CUBLASLT_H
 #define COLL_TEST_SUPPORT_FAKES_CUBLASLT_H
