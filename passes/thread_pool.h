@@ -33,7 +33,7 @@ private:
   void asyncEnqueue(llvm::unique_function<void()> body, llvm::ThreadPoolTaskGroup *group) override;
   void growLocked();
   void runLocked(std::deque<Task>::iterator task, std::unique_lock<std::mutex> &lock);
-  /// Of all groups where `group` is null.
+  /// `group` null: waits for all of them.
   void waitFor(llvm::ThreadPoolTaskGroup *group);
 
   const unsigned maxThreads_;
