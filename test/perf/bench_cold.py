@@ -7,7 +7,7 @@ usage: bench_cold.py [--cached] [--rows=FILE] [--log=FILE] [demo] [test]
 
 --cached leaves the compiler cache on, as in a second clone on one machine. --log keeps what the command prints.
 --from makes the row of a run that somebody else has started, in a fresh clone of the last commit, by
-`(time -p CCACHE_DISABLE=1 ./dev test) >FILE 2>&1` or with GNU's `/usr/bin/time -v`.
+`(time CCACHE_DISABLE=1 ./dev test) >FILE 2>&1`, also with `-p`, or with GNU's `/usr/bin/time -v`.
 """
 
 import argparse
@@ -46,22 +46,22 @@ def run(command, folder, environment, log):
 
 
 def seconds_of(text):
-    """Of 75.2, 1:15.2 or 0:01:15."""
+    """Of 75.2, 1:15.2, 0:01:15 or 1m15.2s."""
     seconds = 0.0
-    for part in text.split(":"):
+    for part in text.rstrip("s").replace("m", ":").split(":"):
         seconds = 60 * seconds + float(part)
     return seconds
 
 
 def parse(path):
-    """As run(), of the output of `time -p` or `time -v` behind that of the command."""
+    """As run(), of the output of `time`, `time -p` or `time -v` behind that of the command."""
     text = path.read_text(encoding="utf-8")
     found = {}
-    for name, pattern in (("wall", r"^real +([\d.]+)$|Elapsed .*: ([\d:.]+)$"), ("user", r"^user +([\d.]+)$|User time .*: ([\d.]+)$"),
-                          ("sys", r"^sys +([\d.]+)$|System time .*: ([\d.]+)$")):
+    for name, pattern in (("wall", r"^real\s+([\d.ms]+)$|Elapsed .*: ([\d:.]+)$"), ("user", r"^user\s+([\d.ms]+)$|User time .*: ([\d.]+)$"),
+                          ("sys", r"^sys\s+([\d.ms]+)$|System time .*: ([\d.]+)$")):
         matches = list(re.finditer(pattern, text, re.M))
         if not matches:
-            sys.exit(f"{path} has no {name} time: expected the output of `time -p` or `time -v` at its end")
+            sys.exit(f"{path} has no {name} time: expected the output of `time`, `time -p` or `time -v` at its end")
         found[name] = seconds_of(matches[-1][1] or matches[-1][2])
         found["end"] = min(found.get("end", len(text)), matches[-1].start())
     said = [line for line in text[:found["end"]].strip().splitlines() if not line.lstrip().startswith("Command ")]
