@@ -17,7 +17,7 @@ void *findBeside(const void *address, const char *name) {
   if (!library)
     return nullptr;
   void *symbol = dlsym(library, name);
-  dlclose(library); // it stays loaded by whoever has loaded it
+  dlclose(library); // it stays loaded: another dlopen holds it
   return symbol;
 }
 

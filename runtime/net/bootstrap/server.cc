@@ -262,7 +262,7 @@ void BootstrapServer::endRound(std::string key, CollCode code, const std::string
 
 void BootstrapServer::expire(Member &member) {
   if (member.request().op != wire::BootOp::Gather)
-    return member.reply(kCollTimeout, "nobody has put \"" + member.key() + "\"");
+    return member.reply(kCollTimeout, "timed out waiting for key \"" + member.key() + "\"");
   auto it = rounds_.find(member.key());
   if (it == rounds_.end())
     return member.reply(kCollInternal, "no such round");
