@@ -56,3 +56,16 @@ def may_make_namespaces():
 
 if may_make_namespaces():
     config.available_features.add("netns")
+
+
+def may_limit_threads():
+    """Whether a command can run here as a user that may have few threads."""
+    if os.geteuid() != 0 or not shutil.which("setpriv") or not shutil.which("prlimit"):
+        return False
+    command = ["setpriv", "--reuid=61234", "--clear-groups", "--inh-caps=+dac_read_search",
+               "--ambient-caps=+dac_read_search", "prlimit", "--nproc=4", "true"]
+    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+if may_limit_threads():
+    config.available_features.add("few-threads")

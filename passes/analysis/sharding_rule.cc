@@ -124,7 +124,7 @@ ShardingRule elementwiseRule(Operation *op) {
   ShardingRule rule = wholeRule(op);
   SmallVector<DimFactor> dims;
   for (int64_t size : shapeOf(op->getResult(0)))
-    dims.push_back({rule.addFactor(size), 1});
+    dims.push_back({rule.addFactor(size), 1, {}});
   rule.results.assign(op->getNumResults(), dims);
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (isa<RankedTensorType>(operand.getType()))
@@ -149,7 +149,7 @@ ShardingRule rootUpdateRule(RootUpdateOp op) {
   ShardingRule rule = wholeRule(op);
   SmallVector<DimFactor> dims;
   for (int64_t size : shapeOf(op.getGradients()[0]))
-    dims.push_back({rule.addFactor(size), 1});
+    dims.push_back({rule.addFactor(size), 1, {}});
   for (SmallVector<DimFactor> &operand : rule.operands)
     operand.assign(dims.begin(), dims.begin() + operand.size());
   rule.results.assign(op->getNumResults(), dims);

@@ -8,6 +8,7 @@
 #include "runtime/backend/net/net.h"
 #include "runtime/base/env.h"
 #include "runtime/net/gpu/gpu.h"
+#include "test/runtime/fixtures.h"
 #include "test/runtime/processes.h"
 #include "test/support/fakes/cuda.h"
 
@@ -265,6 +266,31 @@ TEST(NetBackendTest, OnThePathUnpackAProcessHasTheGpuThatIsNamed) {
                                         (net::Gpu::find(cuda.table(), 1) ? 2 : 0);
                                }),
             std::vector<int>({2, 2, 1}));
+}
+
+int32_t doNothing(const CollAbi *, CollContext *, void *const *, void *const *, void *) {
+  return kCollOk;
+}
+
+// What a process waits for is called "results", as it stands in none of the program's lines.
+TEST(NetBackendTest, ResultsThatDoNotComeAreNamed) {
+  const auto gather = [](BackendOptions &job) {
+    Result<Program> program = Program::create(test::descriptorText(2), doNothing, nullptr);
+    ExecutorOptions options;
+    options.backend = "net";
+    options.job = job.job;
+    options.timeoutUs = 2'000'000;
+    Result<std::unique_ptr<Executor>> executor = Executor::create({*program}, options);
+    if (!executor)
+      return 10;
+    if (job.job->rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      return 0;
+    }
+    const Status status = (*executor)->gather("text").status();
+    return status.code() == kCollTimeout && test::contains(status, "recv \"results\"") ? 0 : 1;
+  };
+  EXPECT_EQ(test::runProcesses(2, gather), std::vector<int>({0, 0}));
 }
 
 // Runs the body on two ranks at once.

@@ -117,7 +117,8 @@ static LogicalResult findOrder(Nest &nest, const Nest &whole) {
   for (const NestOutput &output : nest.outputs) {
     nest.isOrdered |= output.accumulates && !output.combiner;
     for (unsigned other : findDependences(nest.op, output.result)) {
-      NestOutput read{other};
+      NestOutput read;
+      read.result = other;
       if (other == output.result || findReductionLoops(whole, read).empty())
         continue;
       nest.isOrdered = true;
