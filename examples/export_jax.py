@@ -116,6 +116,32 @@ def lower(call, state, batch):
     return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
 
 
+def export_text(directory, note, step, state, batch):
+    """Writes the step for these shapes, and its argument names. Returns what export() goes on with."""
+    import jax
+
+    call, state = on_arrays(step, state), Arrays.of(state)
+    check_state(call, state, batch)
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "step.mlir").write_text(lower(call, state, batch))
+    meta = {
+        "note": note,
+        "state_args": len(jax.tree.leaves(state)),
+        "batch_args": len(jax.tree.leaves(batch)),
+        "state_names": names(state),
+        "batch_names": names(batch),
+        "results": "new state in the same order, then the outputs",
+        "jax": jax.__version__,
+    }
+    write_meta(directory, meta)
+    return call, state, meta
+
+
+def write_meta(directory, meta):
+    (pathlib.Path(directory) / "meta.json").write_text(json.dumps(meta, indent=1))
+
+
 def export(directory, note, step, state, batches, rtol=None):
     """Writes the step, its argument names, and a reference run over `batches`.
 
@@ -124,11 +150,7 @@ def export(directory, note, step, state, batches, rtol=None):
     import jax
     import numpy as np
 
-    call, state = on_arrays(step, state), Arrays.of(state)
-    check_state(call, state, batches[0])
-    directory = pathlib.Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "step.mlir").write_text(lower(call, state, batches[0]))
+    call, state, meta = export_text(directory, note, step, state, batches[0])
 
     arrays = {f"state_in_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(state))}
     losses, run, current = [], jax.jit(call), state
@@ -139,21 +161,8 @@ def export(directory, note, step, state, batches, rtol=None):
     arrays |= {f"state_out_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(current))}
     arrays |= {f"result_{i}": leaf for i, leaf in enumerate(jax.tree.leaves(outputs))}
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
-    np.savez_compressed(directory / "reference.npz", losses=np.array(losses), **arrays)
-
-    meta = {
-        "note": note,
-        "state_args": len(jax.tree.leaves(state)),
-        "batch_args": len(jax.tree.leaves(batches[0])),
-        "state_names": names(state),
-        "batch_names": names(batches[0]),
-        "results": "new state in the same order, then the outputs",
-        "losses": losses,
-        "jax": jax.__version__,
-    }
-    if rtol:
-        meta["rtol"] = rtol
-    (directory / "meta.json").write_text(json.dumps(meta, indent=1))
+    np.savez_compressed(pathlib.Path(directory) / "reference.npz", losses=np.array(losses), **arrays)
+    write_meta(directory, meta | {"losses": losses} | ({"rtol": rtol} if rtol else {}))
     return losses
 
 
