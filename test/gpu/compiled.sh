@@ -37,7 +37,7 @@ check_on_gpu() {
 }
 
 tests() {
-  mkdir -p "$files/net" "$files/tokens" "$files/repeat" "$files/sanitize" "$files/faults" "$files/gpt"
+  mkdir -p "$files/net" "$files/tokens" "$files/repeat" "$files/sanitize" "$files/faults" "$files/roots" "$files/gpt"
   export COLL_CACHE_DIR=$files/cache
   on 1 script tables 300 every_step --tables
   on 1 script every_step 500 every_step --rows="$COLL_REPORT/every_step.jsonl"
@@ -47,6 +47,7 @@ tests() {
   on 1 script repeat 300 repeat "$files/repeat"
   on 1 script sanitize 500 sanitize "$files/sanitize"
   on 1 script faults 300 faults "$files/faults"
+  on all script roots 300 roots "$files/roots" --rows="$COLL_REPORT/roots.jsonl"
   on 1 check digits 120 digits
   on 1 script train_gpt 300 train_gpt "$files/gpt" --curve="$COLL_REPORT/gpt_curve.json"
 }
