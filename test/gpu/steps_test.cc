@@ -240,7 +240,8 @@ protected:
     device_ = made.take();
     constexpr int64_t kRoom = 8 << 20;
     Result<std::vector<char *>> buffers = device_->allocate(
-        {{kRoom, true, "a"}, {kRoom, true, "b"}, {kRoom, true, "out"}, {kRoom, true, "bias"}});
+        {{kRoom, true, "a"}, {kRoom, true, "b"}, {kRoom, true, "out"}, {kRoom, true, "bias"}},
+        /*members=*/nullptr);
     ASSERT_TRUE(buffers.ok()) << buffers.status().toString();
     buffers_ = *buffers;
   }
