@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kNoiseFactor = 8, kNearFactor = 64;
 constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest value
+// Of the same, for the root mean square of noise in steps with narrow floats.
+constexpr double kNarrowCeiling = 3e-2;
 
 using Path = std::vector<llvm::StringRef>;
 
@@ -42,10 +44,12 @@ private:
     return comparison.note.empty() && (isRms_ || isLargestSmall) &&
            comparison.rms <= kNoiseFactor * noise.rms;
   }
-  /// Whether the noise explains all but a few elements, which a flipped sign may have moved.
+  /// Whether the noise explains all but a few elements, which a flipped sign may have moved beyond
+  /// it.
   bool mayHaveFlips(size_t i) const {
     const Comparison &comparison = comparisons_[i];
     return comparison.note.empty() && comparison.bulk < comparison.largest &&
+           comparison.largest > kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulk <= kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulkRms <= kNoiseFactor * evidence_[i].noise.rms &&
            comparison.largest <= 2 * evidence_[i].change;
@@ -111,7 +115,8 @@ bool Judge::isSmall(size_t i) const {
   const Comparison &comparison = comparisons_[i];
   const double most = kNoiseCeiling * comparison.maxReference;
   return *comparison.noise <= most || *comparison.noise <= kNoiseCeiling * groupScale(i) ||
-         (isNarrow_ && comparison.delta <= kNoiseFactor * most && evidence_[i].noise.rms <= most);
+         (isNarrow_ && comparison.delta <= kNoiseFactor * most &&
+          evidence_[i].noise.rms <= kNarrowCeiling * comparison.maxReference);
 }
 
 /// Accepts a tensor that is not judged where its gradient was.

@@ -12,16 +12,15 @@
 //      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
 //      measured by the values beside it, as a batch norm's running mean is by its variance.
 //   3. In a step with floats of 16 or 8 bits it is right where |Δ| <= 8 × noise, the root mean
-//      square of the noise is <= 1e-2 × its largest value, and |Δ| is <= 8e-2 of that: rounding to
-//      bf16 moves single elements of a gradient by some percent of the largest one. The first rule
-//      accepts no larger difference either, so what it finds is found.
+//      square of the noise is <= 3e-2 × its largest value, and |Δ| is <= 8e-2 of that. The first
+//      rule accepts no larger difference either, so what it finds is found. Why not 1e-2: README.
 //   4. Where its noise is larger, it hides what the tensor should be. Where all but one element of
-//      64 are within 8 × noise, by their root mean square as well, and the others are off by no
-//      more than twice what the steps changed, a sign may have flipped: Adam moves an element by the sign of its first gradient,
-//      however small that is, and a flip is too rare to show in every measurement. In both cases
-//      the tensor is not judged, which is accepted only if a tensor that keeps its gradient was
-//      judged: one that the steps change, of the same shape and with the same place in another
-//      tree, as `s[1].mu['w']` is for `s[0]['w']`.
+//      64 are within 8 × noise, by their root mean square as well, and the others are beyond it by
+//      no more than twice what the steps changed, a sign may have flipped: Adam moves an element
+//      by the sign of its first gradient, however small that is, and a flip is too rare to show in
+//      every measurement. In both cases the tensor is not judged, which is accepted only if a
+//      tensor that keeps its gradient was judged: one that the steps change, of the same shape and
+//      with the same place in another tree, as `s[1].mu['w']` is for `s[0]['w']`.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -96,20 +96,20 @@ TEST_F(JudgeTest, NoiseAboveTheCeilingIsNotJudged) {
 // Single elements of a sum that cancels move by some percent where its terms are rounded to bf16.
 TEST_F(JudgeTest, NoiseOfNarrowFloatsIsMeasuredByItsRootMeanSquare) {
   isNarrow_ = true;
-  add("w", 0.02, 0.019, 1, 1); // of which the root mean square is half
+  add("w", 0.02, 0.059, 1, 1); // of which the root mean square is half
   EXPECT_TRUE(judged(0).isOk);
   EXPECT_EQ(judged(0).basis, Basis::Noise);
 }
 
 TEST_F(JudgeTest, ADifferenceThatNoCeilingAllowsFailsInNarrowFloatsToo) {
   isNarrow_ = true;
-  add("w", 0.081, 0.019, 1, 1); // a gradient of which a twelfth is missing, say
+  add("w", 0.081, 0.059, 1, 1); // a gradient of which a twelfth is missing, say
   EXPECT_FALSE(judged(0).isOk);
 }
 
 TEST_F(JudgeTest, LargerNoiseOfNarrowFloatsIsNotJudged) {
   isNarrow_ = true;
-  add("w", 0.02, 0.021, 1, 1);
+  add("w", 0.02, 0.061, 1, 1);
   EXPECT_FALSE(judged(0).isOk);
 }
 
@@ -144,6 +144,15 @@ TEST_F(JudgeTest, AnErrorOfAllElementsIsNoFlippedSign) {
   add("s[0]['w']", 6e-3, 1e-4, 1, 4e-3);
   setBulk(0, 7e-4);
   comparisons_[0].bulkRms = 5e-4;
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
+// As above: without the largest one they would be within their noise, but it is no further off.
+TEST_F(JudgeTest, AFlippedSignIsBeyondTheNoise) {
+  add("s[0]['w']", 7e-3, 1e-3, 1, 4e-3);
+  comparisons_[0].rms = 4.1e-3;
+  setBulk(0, 6e-3);
   add("s[1].mu['w']", 0, 0, 1, 1);
   EXPECT_FALSE(judged(0).isOk);
 }
