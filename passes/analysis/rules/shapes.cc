@@ -30,8 +30,8 @@ ShardingRule reshapeRule(Operation *op, Value expanded, ArrayRef<ReassociationIn
     if (major < 0)
       continue;
     int64_t factor = rule.addFactor(shape[major]);
-    wide[major] = {factor, 1};
-    narrow[merged] = {factor, unit};
+    wide[major] = {factor, 1, {}};
+    narrow[merged] = {factor, unit, {}};
   }
   rule.linearSets = {{0}};
   return rule;
