@@ -156,31 +156,43 @@ private:
     return runInPlace(kernel, expected);
   }
 
-  // On the memory of all members: as the kernel alone on the sum of what they have, and each of
-  // them gets its result.
   std::string runOnMembers(const Kernel &kernel, const exec::Members &members) {
-    std::vector<Buffer> expected = makeArguments(kernel, 1), actual = makeArguments(kernel, 1);
-    std::vector<Buffer> terms, copies;
+    const KernelInfo &info = gpu_.find(kernel.name)->second.info;
+    std::string difference = runOnMembers(kernel, members, /*isInPlace=*/false);
+    const int64_t result = members.copies - static_cast<int64_t>(info.firstDest());
+    if (difference.empty() && llvm::is_contained(info.args[members.sums].mayAlias, result))
+      difference = runOnMembers(kernel, members, /*isInPlace=*/true);
+    return difference;
+  }
+
+  // On the memory of all members: as the kernel alone on the sum of what they have, and each of
+  // them gets its result; in place: where it has what is summed up.
+  std::string runOnMembers(const Kernel &kernel, const exec::Members &members, bool isInPlace) {
+    std::vector<Buffer> actual = makeArguments(kernel, 1), terms, copies;
     for (int64_t i = 0; i < members.size; ++i) {
       terms.push_back(std::move(makeArguments(kernel, 2 + i)[members.sums]));
-      copies.emplace_back(actual[members.copies].bytes()).copyFrom(actual[members.copies]);
+      copies.emplace_back(actual[members.copies].bytes())
+          .copyFrom(isInPlace ? terms.back() : actual[members.copies]);
     }
-    sumUp(expected[members.sums], terms, kernel.types[members.sums]);
-    runNative(kernel, expected);
     std::vector<char *> place;
     for (const Buffer &buffer : actual)
       place.push_back(buffer.data());
     if (gpu_.find(kernel.name)->second.info.scratchBytes)
       place.push_back(nullptr); // scratch memory is no argument
-    for (std::vector<Buffer> *all : {&terms, &copies})
+    for (const std::vector<Buffer> *all : {isInPlace ? &copies : &terms, &copies})
       for (const Buffer &buffer : *all)
         place.push_back(buffer.data());
     runEmulated(kernel, place);
-    for (const Buffer &copy : copies) {
-      actual[members.copies].copyFrom(copy);
+    for (int64_t i = 0; i < members.size; ++i) {
+      std::vector<Buffer> expected = makeArguments(kernel, 1);
+      sumUp(expected[members.sums], terms, kernel.types[members.sums]);
+      if (isInPlace)
+        expected[members.copies].copyFrom(terms[i]);
+      runNative(kernel, expected);
+      actual[members.copies].copyFrom(copies[i]);
       std::string difference = compareAll(kernel, expected, actual);
       if (!difference.empty())
-        return "on members: " + difference;
+        return std::string(isInPlace ? "in place " : "") + "on members: " + difference;
     }
     return "";
   }

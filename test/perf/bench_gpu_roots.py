@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Root updates of steps on GPUs as one kernel beside calls of their own; appends to roots_gpu.jsonl.
 
-usage: bench_gpu_roots.py COLL MACHINE [--rows=FILE] [--repeat=N] [--ranks=2,4] [STEP=FOLDER[,OPTION…] …]
+usage: bench_gpu_roots.py COLL MACHINE [--rows=FILE] [--repeat=N] [--ranks=2,4] [--wide] [STEP=FOLDER[,OPTION…] …]
 
 COLL is the static executable. A STEP is a folder of test/data/jax, or another one with a step.mlir; without
-any, the small steps, and a layer of 4,096 x 4,096 under Adam that the script writes. Each runs with its ranks
+any, the small steps, and wide layers under Adam that the script writes (--wide: those alone). Each runs with its ranks
 on all GPUs of the machine, and sharing one. The forms run alternately, medians count: one kernel over backend
 direct, beside reduce_scatter, kernel and all_gather over direct and over nccl (which has no ranks that share a GPU).
 """
@@ -79,6 +79,7 @@ func.func @step(%w: tensor<NxNxf32> {coll.role = "state"}, %m: tensor<NxNxf32> {
   return %w2, %m2, %v2, %loss : tensor<NxNxf32>, tensor<NxNxf32>, tensor<NxNxf32>, tensor<f32>
 }
 """
+WIDTHS = [1024, 4096]
 # Name, backend, whether one kernel is asked for.
 FORMS = [("one kernel", "direct", 1), ("calls over direct", "direct", 0), ("calls over nccl", "nccl", 1)]
 
@@ -132,11 +133,14 @@ def compare(args, library, name, ranks, gpus):
 def cases_of(args, folder):
     """(name, file, options) of each step."""
     if not args.cases:
-        wide = folder / "wide.mlir"
-        wide.write_text(WIDE.replace("N", "4096"))
-        return [(name, DATA / name / "step.mlir",
-                 [f"--state-args={json.loads((DATA / name / 'meta.json').read_text())['state_args']}"])
-                for name in SMALL] + [("a layer of 4096 x 4096 under Adam", wide, [])]
+        cases = [] if args.wide else [
+            (name, DATA / name / "step.mlir",
+             [f"--state-args={json.loads((DATA / name / 'meta.json').read_text())['state_args']}"]) for name in SMALL]
+        for size in WIDTHS:
+            wide = folder / f"wide_{size}.mlir"
+            wide.write_text(WIDE.replace("N", str(size)))
+            cases.append((f"a layer of {size} x {size} under Adam", wide, []))
+        return cases
     cases = []
     for case in args.cases:
         name, _, rest = case.partition("=")
@@ -152,6 +156,7 @@ def main():
     parser.add_argument("machine")
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--rows", type=pathlib.Path, default=HERE / "roots_gpu.jsonl")
+    parser.add_argument("--wide", action="store_true")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[2, 4])

@@ -191,10 +191,13 @@ func::FuncOp FuseRootUpdatesPass::makeKernel(RootUpdate &update) {
     auto aliases = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kMayAliasAttr);
     if (!aliases)
       continue;
+    // Nothing but the gradients may be where the parameters go: of its part a member alone reads an
+    // element of them, before it stores it.
+    const bool isGradient = i == update.shard;
     SmallVector<int64_t> left(aliases.asArrayRef());
-    llvm::erase(left, static_cast<int64_t>(update.result));
+    llvm::erase_if(left, [&](int64_t result) { return isGradient != (result == update.result); });
     kernel.removeArgAttr(i, kMayAliasAttr);
-    if (!left.empty() && i != update.shard)
+    if (!left.empty())
       kernel.setArgAttr(i, kMayAliasAttr, DenseI64ArrayAttr::get(&getContext(), left));
   }
   (void)kernel.insertArgument(firstDest, IndexType::get(&getContext()), {}, loc);

@@ -1,14 +1,16 @@
 """Root updates of steps on GPUs: as one kernel on the memory of all ranks, and as calls of their own.
 
-    roots.py FOLDER_FOR_FILES [--ranks=2,4] [--only=STEP,…] [--rows=FILE.jsonl] [--at-once=N] [--seconds=N]
+    roots.py FOLDER_FOR_FILES [--ranks=2,4] [--modes=MODE,…] [--only=STEP,…] [--rows=FILE.jsonl] [--at-once=N]
+             [--seconds=N]
 
-Each step runs with each root mode, its ranks on all GPUs of the machine and sharing one of them. Every run
-is compared with the step on one rank of the CPU, by coll-run. The log has to say which form ran, and both
-have to give the same bits, with CUDA graphs and without; the form of `--route=ring` and backend nccl are
-calls of their own, whose sums have other orders.
+Each step runs with each root mode, its ranks on all GPUs of the machine and sharing one of them. The log has
+to say which form ran. One kernel is compared with the step on one rank of the CPU, by coll-run; without CUDA
+graphs, and as calls over backend direct, the bits have to be the same. Sums over nccl and with `--route=ring`,
+which are calls of their own, have other orders: they are compared with the CPU.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -23,9 +25,10 @@ CASES = ["mlp_digits_momentum", "gpt_tiny_adamw_noclip", "gpt_tiny_adamw", "equi
          "gpt_lion_key_bias", "graph_segments_yogi"]
 MODES = ["shard", "hash", "balanced"]
 # Name, backend, whether one kernel is asked for, further options.
-FORMS = [("one kernel", "direct", 1, []), ("without graphs", "direct", 1, ["--no-graph"]), ("calls", "direct", 0, []),
-         ("nccl", "nccl", 1, [])]
-RINGS = [("ring", "direct", 1, ["--route=ring"])]
+FORMS = [("one kernel", "direct", 1, ["--check"]), ("without graphs", "direct", 1, ["--no-graph"]),
+         ("calls", "direct", 0, []), ("nccl", "nccl", 1, ["--check"]),
+         ("ring", "direct", 1, ["--check", "--route=ring"])]
+SAME_BITS = {"without graphs", "calls"}
 SAYS = re.compile(r"root updates of .*? run as (one kernel|calls)")
 # Updates that no pass makes one kernel, because something else reads the sum as well: the norm of all gradients.
 NOT_FORMED = {"gpt_tiny_adamw"}
@@ -44,7 +47,7 @@ def one(step, ranks, mode, gpus, form, saved, cache):
     _, backend, is_one, options = form
     folder = STEPS / step
     reference = folder / "reference.npz"
-    code, output = run([*tool("run"), folder / "step.mlir", f"--ranks={ranks}", "--device=gpu", "--check",
+    code, output = run([*tool("run"), folder / "step.mlir", f"--ranks={ranks}", "--device=gpu",
                         f"--backend={backend}", f"--root={mode}", f"--state-args={meta_of(folder)['state_args']}",
                         f"--data={reference}", f"--save={saved}", *options], 120, COLL_LOG="info",
                        COLL_CACHE_DIR=cache, COLL_GPU_ROOT_UPDATE=is_one, CUDA_DEVICE_MAX_CONNECTIONS=32,
@@ -61,7 +64,7 @@ def judge(row, is_one, results, first):
         return f"exit code {row['code']}"
     if row["form"] != "ring" and row["step"] not in NOT_FORMED and row["ran"] != expected:
         return f"ran as {row['ran']}, expected {expected}"
-    if row["form"] in ("without graphs", "calls") and results != first:
+    if row["form"] in SAME_BITS and results != first:
         return "other bits than the first run"
     return ""
 
@@ -71,7 +74,7 @@ def combination(case):
     step, ranks, mode, gpus, folder, end = case
     name = f"{step}_{ranks}_{mode}_{len(gpus)}"
     rows, first = [], {}
-    for form in FORMS + RINGS * (mode != "shard"):
+    for form in FORMS:
         if time.monotonic() > end or (form[1] == "nccl" and len(gpus) < ranks):
             continue  # nccl takes one rank of a GPU
         code, output, results = one(step, ranks, mode, gpus, form, folder / f"{name}.npz", folder / f"cache_{name}")
@@ -82,7 +85,8 @@ def combination(case):
                "within": sum(tensor[4] == "ok" for tensor in tensors), "of": len(tensors),
                "largest": max((tensor[3] for tensor in tensors if tensor[4] == "ok"), default=None)}
         first = first or results
-        row["same_bits"] = results == first if form[1] == "direct" and form[0] != "ring" else None
+        if form[0] in SAME_BITS:
+            row["same_bits"] = results == first
         row["wrong"] = judge(row, form[2], results, first)
         rows.append((row, output))
     return rows
@@ -92,16 +96,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], default=[2, 4])
+    parser.add_argument("--modes", type=lambda text: text.split(","), default=MODES)
     parser.add_argument("--only", type=lambda text: text.split(","), default=CASES)
     parser.add_argument("--rows", default=os.devnull)
     parser.add_argument("--at-once", type=int)
     parser.add_argument("--seconds", type=float, default=3600, help="no run begins later")
     options = parser.parse_args()
-    gpus = visible()
-    places = [gpus[:1], *([gpus] if len(gpus) > 1 else [])]
-    end = time.monotonic() + options.seconds
-    cases = [(step, ranks, mode, place, options.folder, end) for mode in MODES for step in options.only
-             for ranks in options.ranks for place in places]
+    gpus, end = visible(), time.monotonic() + options.seconds
+    cases = []
+    for mode, step, ranks in itertools.product(options.modes, options.only, options.ranks):
+        own = gpus[len(cases) // 2 % len(gpus)]
+        for place in [[own], *([gpus] if len(gpus) > 1 else [])]:
+            cases.append((step, ranks, mode, place, options.folder, end))
     failures = []
     with open(options.rows, "a", encoding="utf-8") as file:
         for rows in side_by_side(combination, cases, options.at_once):

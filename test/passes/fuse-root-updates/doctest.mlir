@@ -26,7 +26,7 @@ coll.mesh @m ["dp" = 2]
 // CHECK:         %[[T:.+]] = coll.all_gather %[[P]]#0 dim 0
 // CHECK:         scf.yield %[[T]], %[[P]]#1
 // CHECK:       return %[[ALL]]#1, %[[ALL]]#0
-// CHECK:       func.func private @root_update_0(%[[WG:.+]]: tensor<6x16xf32> {coll.access = "read"}, %{{.+}}: tensor<3x16xf32> {coll.access = "read", coll.may_alias = array<i64: 1>}, %[[AT:.+]]: index, %[[INTO:.+]]: tensor<6x16xf32> {coll.access = "write"}
+// CHECK:       func.func private @root_update_0(%[[WG:.+]]: tensor<6x16xf32> {coll.access = "read", coll.may_alias = array<i64: 0>}, %{{.+}}: tensor<3x16xf32> {coll.access = "read", coll.may_alias = array<i64: 1>}, %[[AT:.+]]: index, %[[INTO:.+]]: tensor<6x16xf32> {coll.access = "write"}
 // CHECK-SAME:    exec.members = {copies = 3 : i64, group = #coll.group<@m["dp"]>, size = 2 : i64, sums = 0 : i64}
 // CHECK:         tensor.extract_slice %[[WG]][%[[AT]], 0] [3, 16] [1, 1]
 // CHECK:         tensor.insert_slice %{{.+}} into %[[INTO]][%[[AT]], 0] [3, 16] [1, 1]

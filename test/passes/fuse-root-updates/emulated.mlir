@@ -5,7 +5,7 @@
 // RUN: kernel-diff %t | FileCheck %s --check-prefix=SAME
 
 // Kernels on the memory of four members, emulated, give each of them what the kernel alone makes of the sum of what
-// they have: bf16, which is summed up in f32, f64, and lines of 16 bytes.
+// they have: bf16, which is summed up in f32, f64, and lines of 16 bytes. The results may be where the sums' terms are.
 
 // CHECK-COUNT-3: scf.if
 // SAME: 6 kernels, 6 launches, 0 differ
@@ -31,7 +31,7 @@ func.func @step(%a: tensor<20x16xbf16>, %b: tensor<12x3xf64>, %c: tensor<1024xf3
   return %ra, %rb, %rc : tensor<20x16xbf16>, tensor<12x3xf64>, tensor<1024xf32>
 }
 
-func.func private @kernel_0(%g: tensor<5x16xbf16> {coll.access = "read"}, %e: tensor<5x16xbf16> {coll.access = "write"}) -> tensor<5x16xbf16> {
+func.func private @kernel_0(%g: tensor<5x16xbf16> {coll.access = "read", coll.may_alias = array<i64: 0>}, %e: tensor<5x16xbf16> {coll.access = "write"}) -> tensor<5x16xbf16> {
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%g : tensor<5x16xbf16>) outs(%e : tensor<5x16xbf16>) {
   ^bb0(%x: bf16, %o: bf16):
@@ -41,7 +41,7 @@ func.func private @kernel_0(%g: tensor<5x16xbf16> {coll.access = "read"}, %e: te
   return %r : tensor<5x16xbf16>
 }
 
-func.func private @kernel_1(%g: tensor<3x3xf64> {coll.access = "read"}, %e: tensor<3x3xf64> {coll.access = "write"}) -> tensor<3x3xf64> {
+func.func private @kernel_1(%g: tensor<3x3xf64> {coll.access = "read", coll.may_alias = array<i64: 0>}, %e: tensor<3x3xf64> {coll.access = "write"}) -> tensor<3x3xf64> {
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%g : tensor<3x3xf64>) outs(%e : tensor<3x3xf64>) {
   ^bb0(%x: f64, %o: f64):
@@ -51,7 +51,7 @@ func.func private @kernel_1(%g: tensor<3x3xf64> {coll.access = "read"}, %e: tens
   return %r : tensor<3x3xf64>
 }
 
-func.func private @kernel_2(%g: tensor<256xf32> {coll.access = "read"}, %e: tensor<256xf32> {coll.access = "write"}) -> tensor<256xf32> {
+func.func private @kernel_2(%g: tensor<256xf32> {coll.access = "read", coll.may_alias = array<i64: 0>}, %e: tensor<256xf32> {coll.access = "write"}) -> tensor<256xf32> {
   %r = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
       ins(%g : tensor<256xf32>) outs(%e : tensor<256xf32>) {
   ^bb0(%x: f32, %o: f32):
