@@ -3,8 +3,8 @@
 # linked as files, since as targets they bring MLIR's shared library along.
 
 set(coll_static_own
-  CollLaunch CollCompiler CollPasses CollImport CollTransform CollAnalysis CollExport CollJit CollExec CollDialect
-  CollRuntime CollPerfetto CollProfilerHost CollProfilerAbi CollPlan CollNet CollKernels CollBase)
+  CollLaunch CollCompiler CollPasses CollImport CollTransform CollAnalysis CollExport CollJit CollThreadPool CollExec
+  CollDialect CollRuntime CollPerfetto CollProfilerHost CollProfilerAbi CollPlan CollNet CollKernels CollBase)
 
 get_filename_component(coll_llvm_lib ${MLIR_DIR}/../.. ABSOLUTE)
 file(GLOB coll_static_mlir ${coll_llvm_lib}/libMLIR*.a ${coll_llvm_lib}/libLLVM*.a)
