@@ -3,27 +3,32 @@
 // to build it.
 //
 //   nccl-launch --processes=2|--mpi --threads=1 [--one-host] [--bytes=N,N] [--calls=N]
-//   [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN:PLUGIN…]
+//   [--replays=N] [--loop] [--turns=N [--pin] --switch=LIBRARY:PLUGIN:PLUGIN…]
 //
 // Rank r has GPU r modulo their number. Each process is a host of its own (NCCL_HOSTID), so that
 // processes may share a GPU, unless --one-host. For each size, 5 calls to warm up, then the timed
-// ones, each between two CUDA events, with a pause after every 32. --replays: then graphs of 4
-// calls, captured once and replayed so often. --loop: microseconds a call of all calls together,
-// instead. --turns: so many loops with each of no plugin, one that records nothing, and the
-// PLUGINs, in turns and on one communicator; LIBRARY is libnccl-profiler-switch.so, which
-// NCCL_PROFILER_PLUGIN has to name, too. --mpi: the processes are those that Open MPI's mpirun has
-// started, and MPI takes the communicator's id to all of them.
+// ones, each between two CUDA events, then as many, 25 of them between two events. All 25 are on
+// the stream before it begins with them, and there is a pause after them. --replays: then graphs
+// of 4 calls, captured once and replayed so often. --loop: microseconds a call of all calls
+// together, instead. --turns: so many loops with each of no plugin, one that records nothing, and
+// the PLUGINs, in turns and on one communicator; LIBRARY is libnccl-profiler-switch.so, which
+// NCCL_PROFILER_PLUGIN has to name, too. --pin: a processor for each thread that is always busy.
+// --mpi: the processes are those that Open MPI's mpirun has started, and MPI takes the
+// communicator's id to all of them.
 //
-// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": [milliseconds, …]}, if that is set. Ends
-// with 1 and NCCL's error where a rank fails; the other ranks, which may wait for it, end then,
-// too.
+// Each process writes PROFILER_TIMES/<pid>.json, {"bytes": {"each": [milliseconds, …], "together":
+// [milliseconds of 25, …]}}, if that is set. Ends with 1 and NCCL's error where a rank fails; the
+// other ranks, which may wait for it, end then, too.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
 #include "runtime/dl/library.h"
 #include "runtime/dl/nccl.h"
+#include "test/gpu/nccl_launch_options.h"
 #include "test/gpu/open_mpi.h"
+#include "test/gpu/thread_places.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -33,7 +38,6 @@
 #include <fstream>
 #include <new>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -43,28 +47,21 @@
 #include <vector>
 
 using namespace coll::rt;
+using Options = coll::NcclLaunchOptions;
 
 namespace {
-
-struct Options {
-  int processes = 2, threads = 1;
-  bool isOneHost = false, isLoop = false, isMpi = false;
-  std::vector<int64_t> sizes{1 << 20};
-  int calls = 100, replays = 0, turns = 0;
-  std::vector<std::string> plugins; // the library that switches, and what it switches between
-  int numRanks() const { return processes * threads; }
-};
 
 // In memory that all processes share.
 struct Meeting {
   std::atomic<int> hasId{0}; // -1: rank 0 cannot make one
   dl::NcclUniqueId id;
+  std::atomic<int> arrivals{0}; // of ranks, see Rank::meet
 };
 
 constexpr int kWarmUps = 5, kCallsOfGraph = 4;
 // NCCL has room for the stamps of 64 calls that its progress thread has not seen, which may be
 // behind the GPU.
-constexpr size_t kCallsAtOnce = 32;
+constexpr int kCallsAtOnce = 25;
 constexpr std::chrono::milliseconds kPause{3};
 
 class Rank {
@@ -87,6 +84,8 @@ public:
     dl::CudaScope scope(*cuda_, gpu_->context());
     COLL_RETURN_IF_ERROR(scope.status());
     Status status = open();
+    if (options_.isPinned && status.ok())
+      status = pin();
     for (size_t i = 0; i < options_.sizes.size() && status.ok(); ++i)
       status = options_.turns > 0 ? takeTurns(options_.sizes[i])
                : options_.isLoop  ? loop(options_.sizes[i], "")
@@ -138,6 +137,11 @@ private:
     if (!data)
       return data.status();
     data_ = data.take();
+    Result<dl::GpuMemory> gate = dl::GpuMemory::create(gpu_, dl::GpuMemory::Kind::Pinned, 4);
+    if (!gate)
+      return gate.status();
+    gate_ = gate.take();
+    std::memset(gate_.host(), 0, 4);
     COLL_RETURN_IF_ERROR(
         checkCuda(cuda_->streamCreate(&stream_, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
     return checkCuda(cuda_->memsetD8Async(reinterpret_cast<dl::CudaAddress>(data_.device()), 0,
@@ -164,27 +168,67 @@ private:
     return {};
   }
 
+  // Ranks of mpirun's processes share no memory, and do not meet.
+  void meet() {
+    if (options_.isMpi)
+      return;
+    ++meetings_;
+    ++meeting_.arrivals;
+    while (meeting_.arrivals < meetings_ * options_.numRanks())
+      std::this_thread::yield();
+  }
+  // What is put on the stream between these two begins when all of it is there, on all ranks: no
+  // event is recorded while the GPU waits for the host.
+  Status hold() {
+    meet();
+    if (!cuda_->streamWaitValue)
+      return {};
+    return checkCuda(cuda_->streamWaitValue(stream_,
+                                            reinterpret_cast<dl::CudaAddress>(gate_.device()),
+                                            ++held_, dl::kCudaWaitGeq),
+                     "cuStreamWaitValue32");
+  }
+  void release() {
+    meet();
+    __atomic_store_n(reinterpret_cast<uint32_t *>(gate_.host()), held_, __ATOMIC_RELEASE);
+  }
+
   Status measure(int64_t bytes) {
     COLL_RETURN_IF_ERROR(calls(bytes, kWarmUps));
-    std::vector<dl::CudaEvent> events(static_cast<size_t>(2 * options_.calls));
+    COLL_RETURN_IF_ERROR(settle());
+    times_ += (times_.empty() ? "{\"" : ", \"") + std::to_string(bytes) + "\": {";
+    for (const bool isEach : {true, false}) {
+      times_ += isEach ? "\"each\": [" : "], \"together\": [";
+      for (int done = 0; done < options_.calls; done += kCallsAtOnce) {
+        times_ += done ? ", " : "";
+        COLL_RETURN_IF_ERROR(time(bytes, std::min(kCallsAtOnce, options_.calls - done), isEach));
+      }
+    }
+    times_ += "]}";
+    return {};
+  }
+  // Each of `count` calls between events, or all of them.
+  Status time(int64_t bytes, int count, bool isEach) {
+    std::vector<dl::CudaEvent> events(isEach ? 2 * static_cast<size_t>(count) : 2);
     for (dl::CudaEvent &event : events)
       COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventCreate(&event, 0), "cuEventCreate"));
-    for (size_t i = 0; i < events.size(); i += 2) {
-      COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i], stream_), "cuEventRecord"));
+    auto next = events.begin();
+    COLL_RETURN_IF_ERROR(hold());
+    for (int i = 0; i < count; ++i) {
+      if (isEach || i == 0)
+        COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(*next++, stream_), "cuEventRecord"));
       COLL_RETURN_IF_ERROR(call(bytes));
-      COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(events[i + 1], stream_), "cuEventRecord"));
-      if (i / 2 % kCallsAtOnce == kCallsAtOnce - 1)
-        COLL_RETURN_IF_ERROR(settle());
+      if (isEach || i == count - 1)
+        COLL_RETURN_IF_ERROR(checkCuda(cuda_->eventRecord(*next++, stream_), "cuEventRecord"));
     }
-    COLL_RETURN_IF_ERROR(synchronize());
-    times_ += (times_.empty() ? "{\"" : ", \"") + std::to_string(bytes) + "\": [";
+    release();
+    COLL_RETURN_IF_ERROR(settle());
     for (size_t i = 0; i < events.size(); i += 2) {
       float milliseconds = 0;
       COLL_RETURN_IF_ERROR(checkCuda(
           cuda_->eventElapsedTime(&milliseconds, events[i], events[i + 1]), "cuEventElapsedTime"));
       times_ += (i ? ", " : "") + std::to_string(milliseconds);
     }
-    times_ += "]";
     for (dl::CudaEvent event : events)
       (void)cuda_->eventDestroy(event);
     return {};
@@ -219,6 +263,12 @@ private:
         return Status::invalid("\"" + options_.plugins[i] +
                                "\" is no profiler plugin of version 5");
     return {};
+  }
+  // All threads are there once there were calls.
+  Status pin() {
+    COLL_RETURN_IF_ERROR(calls(options_.sizes.front(), kWarmUps));
+    COLL_RETURN_IF_ERROR(settle());
+    return coll::ThreadPlaces::take(number_ / options_.threads, options_.processes);
   }
   // The order of the loops rotates, so that none is always behind the same one.
   Status takeTurns(int64_t bytes) {
@@ -260,7 +310,9 @@ private:
   const dl::Cuda *cuda_ = nullptr;
   const dl::Nccl *nccl_ = nullptr;
   std::shared_ptr<dl::GpuContext> gpu_;
-  dl::GpuMemory data_;
+  dl::GpuMemory data_, gate_;
+  uint32_t held_ = 0;
+  int meetings_ = 0;
   dl::CudaStream stream_ = nullptr;
   dl::NcclComm comm_ = nullptr;
   std::string times_;
@@ -326,54 +378,16 @@ int runUnderMpi(Options &options, Meeting &meeting) {
   return mpi->finish() ? 0 : 1;
 }
 
-bool parse(const char *argument, Options &options) {
-  auto value = [&](const char *name) {
-    const size_t length = std::strlen(name);
-    return std::strncmp(argument, name, length) == 0 ? argument + length : nullptr;
-  };
-  if (const char *text = value("--processes="))
-    return (options.processes = std::atoi(text)) > 0;
-  if (const char *text = value("--threads="))
-    return (options.threads = std::atoi(text)) > 0;
-  if (const char *text = value("--calls="))
-    return (options.calls = std::atoi(text)) > 0;
-  if (const char *text = value("--replays="))
-    return (options.replays = std::atoi(text)) > 0;
-  if (const char *text = value("--turns="))
-    return (options.turns = std::atoi(text)) > 0;
-  if (const char *text = value("--switch=")) {
-    std::string word;
-    for (std::istringstream words(text); std::getline(words, word, ':');)
-      options.plugins.push_back(word);
-    return !options.plugins.empty();
-  }
-  if (const char *text = value("--bytes=")) {
-    options.sizes.clear();
-    for (char *end = nullptr; *text; text = *end ? end + 1 : end) {
-      options.sizes.push_back(std::strtoll(text, &end, 10));
-      if (options.sizes.back() < 4 || (*end && *end != ','))
-        return false;
-    }
-    return !options.sizes.empty();
-  }
-  for (const auto &[name, isSet] :
-       {std::pair("--one-host", &options.isOneHost), std::pair("--loop", &options.isLoop),
-        std::pair("--mpi", &options.isMpi)})
-    if (std::strcmp(argument, name) == 0)
-      return *isSet = true;
-  return false;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i)
-    if (!parse(argv[i], options)) {
+    if (!options.parse(argv[i])) {
       std::fprintf(
           stderr,
           "usage: nccl-launch [--processes=N | --mpi] [--threads=N] [--one-host] [--bytes=N,…] "
-          "[--calls=N] [--replays=N] [--loop] [--turns=N --switch=LIBRARY:PLUGIN…]\n");
+          "[--calls=N] [--replays=N] [--loop] [--turns=N [--pin] --switch=LIBRARY:PLUGIN…]\n");
       return 2;
     }
   if (options.turns > 0 && options.plugins.empty())

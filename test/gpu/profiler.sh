@@ -19,7 +19,7 @@ traced() {
   mkdir -p "$folder"
   # shellcheck disable=SC2086 # words on purpose
   env $net NCCL_PROFILER_PLUGIN="$plugin" COLL_PROFILER_FILE="$folder/%p.pftrace" \
-    COLL_PROFILER_SUMMARY="$folder/%p.txt" COLL_PROFILER_RING=262144 COLL_LOG=warn \
+    COLL_PROFILER_SUMMARY="$folder/%p.txt" COLL_LOG=warn \
     PROFILER_TIMES="$folder" "$@" || return 1
   head -n 20 "$folder"/*.txt
   "$build/bin/coll-trace" check "$folder"/*.pftrace
@@ -32,14 +32,15 @@ program() {
   traced program "$build/bin/nccl-net-test" check --ranks=2 --small=20 --large=1 --label=profiler
 }
 
-# 100 calls of 1 MiB and of 64 MiB; then graphs of four calls, captured once and replayed.
-launch() { traced launch "$build/bin/nccl-launch" --processes=2 --bytes=1048576,67108864 --replays=10; }
+# 100 calls of 1 MiB and of 64 MiB, and of half of each; then graphs of four calls, captured once and replayed.
+sizes=--bytes=524288,1048576,33554432,67108864
+launch() { traced launch "$build/bin/nccl-launch" --processes=2 $sizes --replays=10; }
 
 # The same over NVLink: ranks of one host, each with a GPU of its own; of a C++ program, and of PyTorch.
 nvlink() {
   [ "$COLL_GPUS" -ge 2 ] || { echo "needs 2 GPUs, $COLL_GPUS here" && return 77; }
   net="NCCL_HOSTID=host"
-  traced nvlink "$build/bin/nccl-launch" --processes=2 --one-host --bytes=1048576,67108864 --replays=10 || return 1
+  traced nvlink "$build/bin/nccl-launch" --processes=2 --one-host $sizes --replays=10 || return 1
   ! python3 -c "import torch" || traced nvlink_torch \
     python3 -m torch.distributed.run --standalone --nproc-per-node=2 "$here/profiler_torch.py"
 }
@@ -47,7 +48,7 @@ nvlink() {
 # The same through our network for NCCL.
 net() {
   NCCL_NET_PLUGIN=$build/lib/libnccl-net-coll.so \
-    traced net "$build/bin/nccl-launch" --processes=2 --bytes=1048576,67108864
+    traced net "$build/bin/nccl-launch" --processes=2 $sizes
 }
 
 # Two plugins at once, which NCCL itself cannot.
@@ -66,6 +67,26 @@ own() {
     "$build/bin/gpu-steps-tests" --gtest_filter='StepsOnGpuTest.RanksShareAGpu' || return 1
   "$build/bin/coll-trace" check "$folder"/*.pftrace
   python3 "$here/profiler_check.py" --own "$folder"
+}
+
+# A compiled step with COLL, the static file coll, on each backend that takes one: every collective of the timeline has
+# its reason and its completion, and a plugin hears of each with the GPU's stamps.
+steps() {
+  [ -n "${COLL:-}" ] || { echo "COLL does not name the static file coll" && return 77; }
+  local step=test/data/jax/mlp_digits_momentum folder=$out/steps backends=(threads net) backend
+  [ "$COLL_GPUS" -lt 2 ] || backends+=(nccl direct)
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  "$COLL" compile $step/step.mlir --state-args=8 --ranks=2 --device=gpu -o "$folder/step.so" || return 1
+  for backend in "${backends[@]}"; do
+    mkdir "$folder/$backend"
+    COLL_PROFILER_PLUGINS=$plugin COLL_PROFILER_FILE=$folder/$backend/%p.pftrace COLL_LOG=warn \
+      "$COLL" exec "$folder/step.so" --steps=3 --backend="$backend" --profile="$folder/$backend.timeline" || return 1
+    python3 "$here/../run/inputs/profile.py" "$folder/$backend.timeline" | tail -n 12 | tee "$folder/$backend.facts"
+    grep -q '^0 operations without a reason' "$folder/$backend.facts" || return 1
+    "$build/bin/coll-trace" check "$folder/$backend.timeline" "$folder/$backend"/*.pftrace || return 1
+    python3 "$here/profiler_check.py" --own "$folder/$backend" || return 1
+  done
 }
 
 torch() {
@@ -135,6 +156,7 @@ cost() {
   local plugins=$plugin names=(libnccl-profiler-coll) switch=$build/lib/libnccl-profiler-switch.so
   [ -z "${NCCL_PROFILER_EXAMPLE:-}" ] || { plugins+=:$NCCL_PROFILER_EXAMPLE && names+=("NCCL's example"); }
   local how=(env) links=NVLink options=(--one-host --calls=1500 --turns="${PROFILER_TURNS:-60}")
+  [ "$(nproc)" -lt 12 ] || [ "$COLL_GPUS" -lt 2 ] || { options+=(--pin) && links="NVLink, pinned threads"; }
   # shellcheck disable=SC2206
   [ "$COLL_GPUS" -ge 2 ] ||
     { how=(env $net) && links=sockets && options=(--calls=50 --turns="${PROFILER_TURNS:-20}"); }
@@ -142,7 +164,7 @@ cost() {
   "${how[@]}" NCCL_PROFILER_PLUGIN="$switch" COLL_PROFILER_FILE=/dev/null NCCL_PROFILE_EVENT_MASK=4095 \
     NCCL_PROFILE_DUMP_FILE=/dev/null "$build/bin/nccl-launch" --processes=2 "${options[@]}" \
     --switch="$switch:$plugins" >"$out/cost" || return 1
-  python3 "$here/profiler_check.py" --cost="$out/cost" --links=$links --plugins "${names[@]}" \
+  python3 "$here/profiler_check.py" --cost="$out/cost" --links="$links" --plugins "${names[@]}" \
     --rows="$COLL_ROWS/profiler.jsonl"
 }
 
@@ -154,6 +176,7 @@ tests() {
   on 2 check net_plugin 120 "$here/profiler.sh" net
   on 2 check two_plugins 120 "$here/profiler.sh" mux
   on 1 check own_backends 120 "$here/profiler.sh" own
+  on 2 check compiled_steps 120 "$here/profiler.sh" steps
   on all check launch_matrix 240 "$here/profiler.sh" matrix
   on 2 check pytorch 240 "$here/profiler.sh" torch
   on 2 check jax 240 "$here/profiler.sh" jax
@@ -161,6 +184,6 @@ tests() {
 measurements() { check cost 300 "$here/profiler.sh" cost; }
 
 case $1 in
-  program | launch | nvlink | net | mux | own | torch | jax | jax_ranks | matrix | cost) "$1" ;;
+  program | launch | nvlink | net | mux | own | steps | torch | jax | jax_ranks | matrix | cost) "$1" ;;
   *) section "$@" ;;
 esac

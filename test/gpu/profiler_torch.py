@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All-reduces of PyTorch, timed by CUDA events; two ranks may share a GPU.
 
-Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds of 100 calls.
+Run by torchrun. PROFILER_TIMES names the folder for <pid>.json: size in bytes -> milliseconds, as nccl_launch.cc has them.
 --loop=FILE times a loop of calls of 1 MiB instead; rank 0 writes microseconds a call.
 """
 
@@ -16,26 +16,33 @@ os.environ.setdefault("NCCL_HOSTID", f"rank{RANK}")  # each rank is a node, so t
 import torch
 import torch.distributed as dist
 
-SIZES = (1 << 20, 64 << 20)
-CALLS_AT_ONCE = 32  # NCCL has room for the stamps of 64 calls that its progress thread has not seen
+SIZES = (512 << 10, 1 << 20, 32 << 20, 64 << 20)
+CALLS_AT_ONCE = 25  # NCCL has room for the stamps of 64 calls that its progress thread has not seen
+HELD_CYCLES = 20_000_000  # of the GPU, while the host puts calls on the stream
 
 
 def timed(size, calls=100):
+    """As nccl_launch.cc: each call between two events, then CALLS_AT_ONCE of them."""
     data = torch.ones(size // 4, device="cuda")
     for _ in range(5):
         dist.all_reduce(data)
-    pairs = []
-    for _ in range(calls):  # hardly with a pause, so that no event waits for the host
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        dist.all_reduce(data)
-        end.record()
-        pairs.append((begin, end))
-        if len(pairs) % CALLS_AT_ONCE == 0:
-            torch.cuda.synchronize()
-            time.sleep(0.003)
-    torch.cuda.synchronize()
-    return [begin.elapsed_time(end) for begin, end in pairs]
+    times = {}
+    for kind in ("each", "together"):
+        pairs = []
+        for i in range(calls):
+            if i % CALLS_AT_ONCE == 0:
+                torch.cuda.synchronize()
+                time.sleep(0.003)
+                torch.cuda._sleep(HELD_CYCLES)
+            if kind == "each" or i % CALLS_AT_ONCE == 0:
+                pairs.append([torch.cuda.Event(enable_timing=True) for _ in range(2)])
+                pairs[-1][0].record()
+            dist.all_reduce(data)
+            if kind == "each" or i % CALLS_AT_ONCE == CALLS_AT_ONCE - 1:
+                pairs[-1][1].record()
+        torch.cuda.synchronize()
+        times[kind] = [begin.elapsed_time(end) for begin, end in pairs]
+    return times
 
 
 def loop(calls=300):

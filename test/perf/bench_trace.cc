@@ -88,7 +88,7 @@ int benchWrite(Options options) {
 
 int benchCallbacks(const Options &options) {
   setenv("COLL_PROFILER_FILE", (options.folder + "/callbacks.pftrace").c_str(), 1);
-  setenv("COLL_PROFILER_RING", "1048576", 1);
+  setenv("COLL_PROFILER_RING", "1048576", 0);
   rt::Result<rt::dl::Library> library = rt::dl::Library::open(options.plugin);
   if (!library.ok())
     return 1;
