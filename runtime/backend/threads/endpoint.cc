@@ -14,6 +14,11 @@ constexpr int kPollsPerLook = 16;
 constexpr int kEagerPolls = 200;
 // Polls without yielding, if every rank has a core.
 constexpr int kBusyPolls = 2000;
+// Where other programs want the cores, a thread that yields waits for their time slices, and one
+// that sleeps does not: it is woken before them. After so long a yield, so many waits go to sleep
+// at once.
+constexpr std::chrono::microseconds kLongYield{500};
+constexpr int kWaitsAfterLongYield = 256;
 
 void relax() {
 #if defined(__x86_64__)
@@ -168,20 +173,32 @@ Status ThreadsEndpoint::finish(ThreadsRequest &request) {
 }
 
 bool ThreadsEndpoint::spin(ThreadsRequest &request) {
-  if (advance(request) && request.stage == ThreadsRequest::Stage::Finished)
+  auto isFinished = [&] {
+    return advance(request) && request.stage == ThreadsRequest::Stage::Finished;
+  };
+  if (isFinished())
     return true;
-  Clock::time_point end = Clock::now() + std::chrono::microseconds(world_.spinUs());
-  int busy = world_.coreForEachRank() ? kBusyPolls : 0;
-  do {
+  Clock::time_point now = Clock::now();
+  const Clock::time_point end = now + std::chrono::microseconds(world_.spinUs());
+  for (int polls = world_.coreForEachRank() ? kBusyPolls : 0; polls > 0; polls -= kPollsPerLook) {
     for (int i = 0; i < kPollsPerLook; ++i) {
-      if (busy-- > 0)
-        relax();
-      else
-        sched_yield();
-      if (advance(request) && request.stage == ThreadsRequest::Stage::Finished)
+      relax();
+      if (isFinished())
         return true;
     }
-  } while (Clock::now() < end);
+    if ((now = Clock::now()) >= end)
+      return false;
+  }
+  if (waitsWithoutYield_ > 0)
+    --waitsWithoutYield_;
+  while (now < end && waitsWithoutYield_ == 0) {
+    const Clock::time_point before = now;
+    sched_yield();
+    if ((now = Clock::now()) - before > kLongYield)
+      waitsWithoutYield_ = kWaitsAfterLongYield;
+    if (isFinished())
+      return true;
+  }
   return false;
 }
 

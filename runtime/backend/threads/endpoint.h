@@ -88,6 +88,7 @@ private:
   int rank_;
   std::vector<ThreadsRequest *> pending_; // not Finished
   std::vector<std::unique_ptr<ThreadsRequest>> started_;
+  int waitsWithoutYield_ = 0; // to come, as a yield took long
 };
 
 class ThreadsCommunicator final : public Communicator {
