@@ -3,42 +3,54 @@
 #ifndef COLL_RUNTIME_STEP_CREW_H
 #define COLL_RUNTIME_STEP_CREW_H
 
+#include "runtime/base/parker.h"
 #include "runtime/base/status.h"
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace coll::rt {
 
-// `size` threads that live as long as the crew, or the thread of the caller.
+// Members that live as long as the crew: threads, of which the first may be the caller's own.
 class Crew {
 public:
-  static Result<std::unique_ptr<Crew>> create(int size);
-  // One member, which is the thread that calls run().
-  static std::unique_ptr<Crew> createOfCaller() { return std::unique_ptr<Crew>(new Crew()); }
+  enum class First {
+    Thread, // all members are threads of the crew
+    Caller  // member 0 is the thread that calls run(), so that one thread fewer has to wake
+  };
+  static Result<std::unique_ptr<Crew>> create(int size, First first = First::Thread);
   ~Crew();
   Crew(const Crew &) = delete;
   Crew &operator=(const Crew &) = delete;
 
-  // Calls task(i) on thread i, for every i < size, and blocks until all have returned.
-  // The task must not throw.
+  // Calls task(i) on member i, for every i < size, and blocks until all have returned.
+  // The task must not throw. One call at a time.
   void run(const std::function<void(int)> &task);
 
 private:
-  Crew() = default;
-  void loop(int index);
+  struct Member {
+    Parker parker;
+    std::thread thread;
+  };
 
-  std::mutex mutex_;
-  std::condition_variable begin_, end_;
-  const std::function<void(int)> *task_ = nullptr; // null: end the thread
-  uint64_t round_ = 0;
-  int running_ = 0;
-  std::vector<std::thread> threads_;
+  Crew(int size, First first);
+  void loop(Member &self, int index);
+  void begin(const std::function<void(int)> *task);
+  // Polls for a moment and then sleeps until `condition` holds; whoever makes it true unparks.
+  template <typename Condition>
+  void wait(Parker &parker, Condition condition) const;
+
+  const bool callerTakesPart_;
+  const int64_t pollUs_; // 0 where members would take a core from each other
+  const std::function<void(int)> *task_ = nullptr; // null: end the thread; published by round_
+  std::atomic<uint64_t> round_{0};
+  std::atomic<int> running_{0}; // threads that have not returned yet
+  Parker end_;
+  std::vector<std::unique_ptr<Member>> members_; // the threads
 };
 
 } // namespace coll::rt

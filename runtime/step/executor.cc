@@ -285,9 +285,12 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   impl->backend = backend.take();
   prepareGemm();
   const int local = static_cast<int>(impl->backend->localRanks().size());
-  // To wake a thread takes longer than a small step.
-  const bool isAlone = local == 1 && options.backend == "threads" && affinity->processorOf(0) < 0;
-  Result<std::unique_ptr<Crew>> crew = isAlone ? Crew::createOfCaller() : Crew::create(local);
+  // To wake a thread takes longer than a small step. The caller's thread is not to be pinned, and
+  // has a GPU of its own choice where there are several.
+  const bool takesCaller = options.backend == "threads" && affinity->processorOf(0) < 0 &&
+                           (local == 1 || !impl->descriptor().isOnGpu);
+  Result<std::unique_ptr<Crew>> crew =
+      Crew::create(local, takesCaller ? Crew::First::Caller : Crew::First::Thread);
   if (!crew)
     return crew.status();
   impl->crew = crew.take();
