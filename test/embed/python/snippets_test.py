@@ -1,4 +1,4 @@
-"""The Python blocks of README.md and embed/python/README.md run, in their order, on what they presume.
+"""The Python blocks of README.md run as they stand, those of embed/python/README.md in their order, on what they presume.
 
 Needs the package coll, JAX and NumPy. Run after an edit of either page.
 """
@@ -25,7 +25,7 @@ def blocks(page):
 
 
 def regression():
-    """A step that a block of either page may define anew, and what it is called with."""
+    """A step that a block may define anew, and what it is called with."""
     def loss_of(p, x, y):
         return jnp.mean((x @ p["kernel"] - y) ** 2)
 
@@ -66,8 +66,10 @@ class SnippetsTest(unittest.TestCase):
                 yield names
 
     def test_readme(self):
-        names, = self.run_blocks("README.md", lambda _: regression())
-        self.assertLess(float(names["loss"]), float(np.mean(names["y"] ** 2)))
+        block, = blocks("README.md")
+        names = {}
+        exec(compile(block, "README.md", "exec"), names)  # noqa: S102
+        self.assertLess(float(names["loss"]), 1e-3)
 
     def test_page_of_the_package(self):
         pathlib.Path("step.mlir").symlink_to(DIGITS / "step.mlir")
