@@ -202,11 +202,14 @@ class Coll_Type<string name, string typeMnemonic> : TypeDef<Coll_Dialect, name> 
   let mnemonic = typeMnemonic;
 }
 
-def Coll_RequestType : Coll_Type<"Request", "request"> {
-  let summary = "an operation in flight";
+def Coll_FutureType : Coll_Type<"Future", "future"> {
+  let summary = "an operation in flight, and the types of what it will have received";
   let description = [{
-    Made by `coll.start`, ended by exactly one `coll.wait`.
+    Made by `coll.start`, ended by exactly one `coll.await`. A future is a value: loops carry it
+    from round to round. `!coll.future` receives nothing, `!coll.future<tensor<4xf32>>` a tensor.
   }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "(`<` $types^ `>`)?";
 }
 
 def Coll_RouteType : Coll_Type<"Route", "route"> {

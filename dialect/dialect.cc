@@ -84,7 +84,7 @@ void StartOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects
   coll::detail::addCommunicationEffects(effects);
 }
 
-void WaitOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void AwaitOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   coll::detail::addCommunicationEffects(effects);
 }
 

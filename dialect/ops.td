@@ -520,39 +520,51 @@ def Coll_CombineOp : Coll_TokenOp<"combine"> {
 //===----------------------------------------------------------------------===//
 
 def Coll_StartOp : Coll_Op<"start",
-    [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock,
-     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "starts a collective or a transfer and does not wait for it";
   let description = [{
     The region holds one communication operation. `ins` are what it reads and
-    become the block's arguments; `outs` is the destination of its result. Both
-    stay untouched until the matching `coll.wait`, which names them again.
+    become the block's arguments. What it receives is there after `coll.await`.
 
     ```mlir
-    %req = coll.start ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    %f = coll.start ins(%x : tensor<4xf32>) {
     ^bb0(%a: tensor<4xf32>):
       %s = coll.all_reduce sum %a over @m["dp"] : tensor<4xf32>
       coll.yield %s : tensor<4xf32>
+    } : !coll.future<tensor<4xf32>>
+    %r = coll.await %f : !coll.future<tensor<4xf32>>
+    ```
+
+    A loop may carry the future, so that the round after it waits:
+
+    ```mlir
+    %last = scf.for %i = %zero to %n step %one iter_args(%sent = %first) -> (!coll.future) {
+      coll.await %sent : !coll.future
+      %next = coll.start ins(%x, %peer : tensor<4xf32>, index) {
+      ^bb0(%a: tensor<4xf32>, %p: index):
+        coll.send %a to %p over @m["pp"] : tensor<4xf32>
+        coll.yield
+      } : !coll.future
+      scf.yield %next : !coll.future
     }
-    %r = coll.wait %req ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
+    coll.await %last : !coll.future
     ```
 
     Constraints: (C1) the region holds one communication operation, which is not
     `coll.init`, `coll.dispatch` or `coll.combine`, and the terminator, which yields its
-    results. (C2) the block's arguments have the types of `ins`. (C3) `outs` have the
-    types of what is yielded. (C4) the request is waited for exactly once, in the same
-    block.
+    results. (C2) the block's arguments have the types of `ins`. (C3) the future has the
+    types of what is yielded. (C4) the future is awaited exactly once on every way: each value
+    that holds it is used once, in its own block, by `coll.await` or by an `scf.for` that
+    carries it on.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
-                       Variadic<Coll_Tensor>:$destinations,
                        DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$body);
-  let results = (outs Coll_RequestType:$request);
+  let results = (outs Coll_FutureType:$future);
   let assemblyFormat = [{
     (`stream` custom<Int>($stream)^)?
     (`ins` `(` $sources^ `:` type($sources) `)`)?
-    (`outs` `(` $destinations^ `:` type($destinations) `)`)?
-    $body attr-dict
+    $body attr-dict `:` qualified(type($future))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -561,24 +573,19 @@ def Coll_StartOp : Coll_Op<"start",
   }];
 }
 
-def Coll_WaitOp : Coll_Op<"wait",
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+def Coll_AwaitOp : Coll_Op<"await",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits for an operation in flight";
   let description = [{
-    The results are the destinations, now written.
+    The results are what the operation has received.
 
-    Constraints: (C1) `ins` and `outs` are those of the matching `coll.start`.
-    (C2) results have the types of `outs`.
+    Constraints: (C1) the future comes from a `coll.start`, directly or through the loops that
+    carry it. (C2) results have the types of the future.
   }];
-  let arguments = (ins Coll_RequestType:$request,
-                       Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
-                       Variadic<Coll_Tensor>:$destinations);
+  let arguments = (ins Coll_FutureType:$future);
   let results = (outs Variadic<Coll_Tensor>:$results);
-  let assemblyFormat = [{
-    $request (`ins` `(` $sources^ `:` type($sources) `)`)?
-    (`outs` `(` $destinations^ `:` type($destinations) `)`)? attr-dict
-  }];
+  let assemblyFormat = "$future attr-dict `:` qualified(type($future))";
   let hasVerifier = 1;
 }
 

@@ -1,6 +1,7 @@
-//===- verify_async.cc - verifiers of start and wait --------------------------===//
+//===- verify_async.cc - verifiers of start and await -------------------------===//
 
 #include "dialect/dialect.h"
+#include "dialect/futures.h"
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -36,45 +37,28 @@ LogicalResult StartOp::verify() {
   if (block.getArgumentTypes() != getSources().getTypes()) // (C2)
     return emitOpError("block arguments have types (")
            << block.getArgumentTypes() << "), but ins have (" << getSources().getTypes() << ")";
-  if (block.back().getOperandTypes() != getDestinations().getTypes()) // (C3)
-    return emitOpError("yields (") << block.back().getOperandTypes() << "), but outs have ("
-                                   << getDestinations().getTypes() << ")";
-  if (!getRequest().hasOneUse()) { // (C4)
-    InFlightDiagnostic diagnostic = emitOpError("request must be waited for exactly once");
-    for (Operation *user : getRequest().getUsers())
-      diagnostic.attachNote(user->getLoc()) << "it is used here";
-    return diagnostic;
-  }
-  Operation *user = *getRequest().user_begin();
-  if (!isa<WaitOp>(user) || user->getBlock() != (*this)->getBlock()) { // (C4)
-    InFlightDiagnostic diagnostic = emitOpError("request must be waited for in its own block");
-    diagnostic.attachNote(user->getLoc()) << "it is used here";
-    return diagnostic;
-  }
-  return success();
+  if (block.back().getOperandTypes() != TypeRange(getFuture().getType().getTypes())) // (C3)
+    return emitOpError("yields (") << block.back().getOperandTypes() << "), but the future is of ("
+                                   << getFuture().getType().getTypes() << ")";
+  return verifyAwaitedOnce(*this, getFuture(), "future", // (C4)
+                           [](Operation *user) { return isa<AwaitOp>(user); });
 }
 
-LogicalResult WaitOp::verify() {
-  auto start = getRequest().getDefiningOp<StartOp>();
-  if (!start) // (C1)
-    return emitOpError("request must be the result of coll.start");
-  auto differ = [&](StringRef clause) -> LogicalResult { // (C1)
-    InFlightDiagnostic diagnostic = emitOpError() << clause << " differ from those of coll.start";
-    diagnostic.attachNote(start.getLoc()) << "it was started here";
-    return diagnostic;
-  };
-  if (getSources() != start.getSources())
-    return differ("ins");
-  if (getDestinations() != start.getDestinations())
-    return differ("outs");
+LogicalResult AwaitOp::verify() {
+  SmallVector<Operation *> starts = getStarts(getFuture());
+  if (starts.empty() ||
+      !llvm::all_of(starts, [](Operation *op) { return isa<StartOp>(op); })) // (C1)
+    return emitOpError("future must come from coll.start, directly or through the loops that "
+                       "carry it");
   // (C2) is checked by InferTypeOpInterface, against inferReturnTypes.
   return success();
 }
 
-LogicalResult WaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
-                                       DictionaryAttr attributes, OpaqueProperties properties,
-                                       RegionRange regions, SmallVectorImpl<Type> &types) {
-  WaitOp::Adaptor adaptor(operands, attributes, properties, regions);
-  llvm::append_range(types, adaptor.getDestinations().getTypes());
+LogicalResult AwaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                        DictionaryAttr, OpaqueProperties, RegionRange,
+                                        SmallVectorImpl<Type> &types) {
+  if (operands.size() != 1 || !isa<FutureType>(operands[0].getType()))
+    return failure();
+  llvm::append_range(types, cast<FutureType>(operands[0].getType()).getTypes());
   return success();
 }

@@ -304,9 +304,9 @@ def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
   let summary = "proves that the rank programs cannot mismatch or deadlock";
   let description = [{
     Over all ranks: the members of each group run matching collectives in one
-    order (kind, type, reduction, root, order), sends match receives, requests are
-    waited for exactly once, no buffer is touched while in flight, and no ranks
-    wait for one another in a cycle. A failure prints the cycle, rank by rank.
+    order (kind, type, reduction, root, order), sends match receives, and no ranks
+    wait for one another in a cycle. Futures are followed through the loops that
+    carry them. A failure prints the cycle, rank by rank.
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "0",
@@ -317,6 +317,19 @@ def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 // export/: to code (L6 to L7)
 //===----------------------------------------------------------------------===//
+
+def UnrollFuturesPass : Pass<"coll-unroll-futures", "::mlir::ModuleOp"> {
+  let summary = "gives each operation in flight that a loop carries a place of its own";
+  let description = [{
+    What an operation in flight reads and writes stays in one place, so each future that
+    a loop carries needs a memory that is free again when the next round starts its own.
+    Where a round passes futures on from one place to another, or starts the next
+    operation before it awaits the one carried, the loop is unrolled until that holds:
+    two operations in flight take turns in two buffers. Such a loop needs constant
+    bounds; a remainder is unrolled behind it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 
 def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
   let summary = "take, accumulate, pad, concat and elementwise tensors to loop nests";

@@ -196,6 +196,7 @@ void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &optio
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
+  pm.addPass(createUnrollFuturesPass());
   if (!options.gpu.empty()) {
     pm.addPass(createCountLoopsPass());
     if (options.fuseAttention)

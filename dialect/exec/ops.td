@@ -485,13 +485,14 @@ def Exec_StartOp : Exec_CommunicationOp<"start"> {
         %s = coll.all_reduce sum %a over @m["dp"] : tensor<4xf32>
         coll.yield %s : tensor<4xf32>
       }
-      exec.wait %req
+      exec.wait %req writes(%r)
       exec.return
     }
     ```
 
     Constraints: (C1) to (C4) as for `exec.communicate`; dispatch, combine and init cannot be
-    started. (C5) the request is waited for once, in the same block.
+    started. (C5) the request is waited for exactly once: each value that holds it is used once,
+    in its own block, by `exec.wait` or by an `scf.for` that carries it on.
   }];
   let results = (outs Exec_RequestType:$request);
 }
@@ -499,11 +500,19 @@ def Exec_StartOp : Exec_CommunicationOp<"start"> {
 def Exec_WaitOp : Exec_Op<"wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits for a communication in flight";
   let description = [{
-    Constraints: (C1) the request is the result of an `exec.start`.
+    `writes` are views of the memory that the communication has written.
+
+    Constraints: (C1) the request comes from an `exec.start`, directly or through the loops that
+    carry it. (C2) `writes` are as many views as the start writes, of the same memory; all starts
+    whose request may be waited for here read and write the same memory.
   }];
-  let arguments = (ins Exec_RequestType:$request);
-  let assemblyFormat = "$request attr-dict";
+  let arguments = (ins Exec_RequestType:$request, Variadic<Exec_BufferType>:$writes);
+  let assemblyFormat = "$request (`writes` `(` $writes^ `)`)? attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// A start whose request is waited for here; all of them use the same memory.
+    ::mlir::coll::exec::StartOp getStart();
+  }];
 }
 
 def Exec_ReachesOp : Exec_Op<"reaches",

@@ -7,6 +7,7 @@
 
 #include "dialect/exec/exec.h"
 #include "dialect/exec/memory_form.h"
+#include "dialect/futures.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -390,15 +391,37 @@ LogicalResult exec::StartOp::verify() {
   if (failed(all.verifySources()) || failed(all.verifyDestinations()) ||
       failed(all.verifyOverlap())) // (C4)
     return failure();
-  bool isWaitedFor = getRequest().hasOneUse() && isa<exec::WaitOp>(*getRequest().user_begin()) &&
-                     (*getRequest().user_begin())->getBlock() == (*this)->getBlock();
-  if (!isWaitedFor) // (C5)
-    return emitOpError("request must be waited for once, in the same block");
-  return success();
+  return verifyAwaitedOnce(*this, getRequest(), "request", // (C5)
+                           [](Operation *user) { return isa<exec::WaitOp>(user); });
+}
+
+static bool isSameMemory(ValueRange a, ValueRange b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](const auto &pair) {
+           std::optional<Extent> x = getExtent(std::get<0>(pair)), y = getExtent(std::get<1>(pair));
+           return !x || !y || *x == *y;
+         });
+}
+
+exec::StartOp exec::WaitOp::getStart() {
+  return cast<exec::StartOp>(getStarts(getRequest()).front());
 }
 
 LogicalResult exec::WaitOp::verify() {
-  if (!getRequest().getDefiningOp<exec::StartOp>()) // (C1)
-    return emitOpError("request must be the result of exec.start");
+  SmallVector<Operation *> starts = getStarts(getRequest());
+  if (starts.empty() ||
+      !llvm::all_of(starts, [](Operation *op) { return isa<exec::StartOp>(op); })) // (C1)
+    return emitOpError("request must come from exec.start, directly or through the loops that "
+                       "carry it");
+  auto first = cast<exec::StartOp>(starts.front());
+  for (Operation *op : starts) {
+    auto start = cast<exec::StartOp>(op);
+    if (isSameMemory(start.getWrites(), getWrites()) &&
+        isSameMemory(start.getReads(), first.getReads()))
+      continue;
+    InFlightDiagnostic diagnostic = emitOpError( // (C2)
+        "and what it waits for must name the same memory");
+    diagnostic.attachNote(start.getLoc()) << "it was started here";
+    return diagnostic;
+  }
   return success();
 }

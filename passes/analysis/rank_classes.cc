@@ -94,7 +94,8 @@ func::FuncOp CommunicationFinder::resolve(func::CallOp call) {
 }
 
 bool CommunicationFinder::communicates(Operation *op) {
-  if (isa<CollectiveOpInterface, StartOp, WaitOp>(op))
+  if (isa<CollectiveOpInterface, StartOp, AwaitOp>(op) ||
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<FutureType>))
     return true;
   auto call = dyn_cast<func::CallOp>(op);
   if (!call && op->getNumRegions() == 0)

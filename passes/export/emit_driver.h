@@ -122,7 +122,6 @@ private:
   Value abi_, args_, results_, arena_;
   Value rankSlot_;
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
-  llvm::DenseMap<Operation *, Value> requests_;   // start to stack slot
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
   int64_t numPairTables_ = 0, numContractions_ = 0, numAttentions_ = 0;
 };

@@ -3,6 +3,7 @@
 #include "passes/export/emit_driver.h"
 
 #include "dialect/exec/memory_form.h"
+#include "dialect/futures.h"
 #include "dialect/shape.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -239,15 +240,19 @@ LogicalResult DriverEmitter::emitCombine(CombineOp op, int32_t id, ValueRange re
 LogicalResult DriverEmitter::emitStart(exec::StartOp op) {
   int32_t id = descriptor_.addOp(op.getCommunication(), op.getLoc());
   startIds_[op] = id;
-  Value &slot = requests_[op];
-  slot = stackSlot(ptr_);
-  return emitCommunication(op, op.getReads(), op.getWrites(), op.getScalars(), slot, id);
+  Value slot = stackSlot(ptr_);
+  if (failed(emitCommunication(op, op.getReads(), op.getWrites(), op.getScalars(), slot, id)))
+    return failure();
+  values_.map(op.getRequest(), LLVM::LoadOp::create(b_, loc_, ptr_, slot).getResult());
+  return success();
 }
 
 LogicalResult DriverEmitter::emitWait(exec::WaitOp op) {
-  Operation *start = op.getRequest().getDefiningOp();
-  Value request = LLVM::LoadOp::create(b_, loc_, ptr_, requests_.lookup(start));
-  callAbi(AbiFunction::wait, {ctx_, i32(startIds_.lookup(start)), request});
+  // A loop's request may come from several starts; the one before it has been emitted already.
+  SmallVector<Operation *> starts = getStarts(op.getRequest());
+  const auto *start = llvm::find_if(starts, [&](Operation *at) { return startIds_.contains(at); });
+  callAbi(AbiFunction::wait,
+          {ctx_, i32(startIds_.lookup(*start)), values_.lookup(op.getRequest())});
   return success();
 }
 

@@ -36,15 +36,15 @@ func.func @permute_without_pairs_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: func.func @operation_in_flight_stays
-func.func @operation_in_flight_stays(%x: tensor<4xf32>, %d: tensor<4xf32>) -> tensor<4xf32> {
+func.func @operation_in_flight_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: coll.start
   // CHECK: coll.all_reduce
-  %q = coll.start ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+  %q = coll.start ins(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %s = coll.all_reduce sum %a over @m["one"] : tensor<4xf32>
     coll.yield %s : tensor<4xf32>
-  }
-  %r = coll.wait %q ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
+  } : !coll.future<tensor<4xf32>>
+  %r = coll.await %q : !coll.future<tensor<4xf32>>
   return %r : tensor<4xf32>
 }
 

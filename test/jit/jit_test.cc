@@ -82,15 +82,14 @@ TEST(JitTest, StartAndWait) {
       func.func @step(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
         %d = tensor.empty() : tensor<4xf32>
         %g = func.call @kernel_0(%x, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-        %e = tensor.empty() : tensor<4xf32>
-        %req = coll.start ins(%g : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+        %sum = coll.start ins(%g : tensor<4xf32>) {
         ^bb0(%a: tensor<4xf32>):
           %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
           coll.yield %s : tensor<4xf32>
-        }
+        } : !coll.future<tensor<4xf32>>
         %f = tensor.empty() : tensor<4xf32>
         %h = func.call @kernel_0(%y, %f) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-        %r = coll.wait %req ins(%g : tensor<4xf32>) outs(%e : tensor<4xf32>)
+        %r = coll.await %sum : !coll.future<tensor<4xf32>>
         return %r, %h : tensor<4xf32>, tensor<4xf32>
       }
     })");

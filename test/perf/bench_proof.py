@@ -45,11 +45,11 @@ def transfer(kind, peer, tag):
 def start_send(name, peer, tag):
     return (f"      %{name} = coll.start ins(%x, {peer} : {TENSOR}, index) {{\n"
             f"      ^bb0(%a: {TENSOR}, %p: index):\n"
-            f"        coll.send %a to %p tag {tag} over @m[\"pp\"] : {TENSOR}\n        coll.yield\n      }}\n")
+            f"        coll.send %a to %p tag {tag} over @m[\"pp\"] : {TENSOR}\n        coll.yield\n      }} : !coll.future\n")
 
 
-def wait_send(name, peer):
-    return f"      coll.wait %{name} ins(%x, {peer} : {TENSOR}, index)\n"
+def wait_send(name):
+    return f"      coll.await %{name} : !coll.future\n"
 
 
 def programs(stages, replicas, body):
@@ -83,10 +83,10 @@ def one_forward_one_backward(stages, replicas, batches):
         forward = backward = wait_forward = wait_backward = ""
         if stage > 0:
             forward = transfer("recv", previous, 1)
-            backward, wait_backward = start_send("b", previous, 2), wait_send("b", previous)
+            backward, wait_backward = start_send("b", previous, 2), wait_send("b")
         if stage + 1 < stages:
             forward += start_send("f", following, 1)
-            wait_forward = wait_send("f", following)
+            wait_forward = wait_send("f")
             backward = transfer("recv", following, 2) + backward
         warm = min(stages - 1 - stage, batches)
         return (loop(warm, forward + wait_forward, "warm")
@@ -102,7 +102,7 @@ def ring(ranks, rounds):
     recv = f'      %y = coll.recv from %previous over @m["dp"] : {TENSOR}\n'
     return (f'coll.mesh @m ["dp" = {ranks}]\nfunc.func @step(%x: {TENSOR}) {{\n{CONSTANTS}'
             + constant("n", ranks) + constant("last", ranks - 1) + "    %rank = coll.rank\n" + shift
-            + loop(rounds, start_send("s", "%next", 0).replace('"pp"', '"dp"') + recv + wait_send("s", "%next"), "rounds")
+            + loop(rounds, start_send("s", "%next", 0).replace('"pp"', '"dp"') + recv + wait_send("s"), "rounds")
             + "    return\n}\n")
 
 
@@ -129,7 +129,7 @@ def all_pairs(ranks):
             "    scf.for %i = %c1 to %n step %c1 {\n"
             "      %up = arith.addi %rank, %i : index\n      %next = arith.remui %up, %n : index\n"
             "      %down = arith.subi %top, %i : index\n      %previous = arith.remui %down, %n : index\n"
-            + send + f'      %y = coll.recv from %previous over @m["dp"] : {TENSOR}\n' + wait_send("s", "%next")
+            + send + f'      %y = coll.recv from %previous over @m["dp"] : {TENSOR}\n' + wait_send("s")
             + "    }\n    return\n}\n")
 
 

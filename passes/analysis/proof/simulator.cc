@@ -3,6 +3,7 @@
 #include "passes/analysis/proof/simulator.h"
 
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::coll;
@@ -82,6 +83,19 @@ bool RankSimulator::finishRequest(unsigned agent, unsigned request) {
   return isComplete;
 }
 
+/// Operations in flight learn which request they complete from now on.
+void RankSimulator::moveRequests(unsigned agent, const TraceNode &node) {
+  std::vector<unsigned> &requests = states_[agent].requests;
+  SmallVector<unsigned, 4> held;
+  for (auto [from, to] : node.moves)
+    held.push_back(std::exchange(requests[from], kIdle));
+  for (auto [move, value] : llvm::zip(node.moves, held)) {
+    requests[move.second] = value;
+    if (value != kIdle && value != kComplete)
+      posts_[value].request = move.second;
+  }
+}
+
 /// Executes the node that the top frame is at. `moved` is false where the agent must
 /// stop here for now.
 LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
@@ -104,6 +118,10 @@ LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool
   case Kind::Wait:
     moved = finishRequest(agent, node.request);
     next += moved;
+    return success();
+  case Kind::Move:
+    moveRequests(agent, node);
+    ++next;
     return success();
   case Kind::Assign:
     assign(agent, node);

@@ -97,6 +97,7 @@ private:
   std::optional<int64_t> countWhile(unsigned agent, const CountedWhile &counted);
   std::optional<int64_t> runWhile(unsigned agent, const CountedWhile &counted) const;
   bool finishRequest(unsigned agent, unsigned request);
+  void moveRequests(unsigned agent, const TraceNode &node);
 
   // simulator_match.cc: posts
   LogicalResult post(unsigned agent, const CommEvent &event, unsigned request);

@@ -98,7 +98,7 @@ std::string RankSimulator::describeWait(int64_t rank) const {
   bool isBlocking = states_[agent].awaited == states_[agent].getBlocking();
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "rank " << rank << " waits in " << (isBlocking ? "" : "coll.wait for ")
+  out << "rank " << rank << " waits in " << (isBlocking ? "" : "coll.await of ")
       << post.event->op->getName();
   if (post.event->isPointToPoint()) {
     out << (post.event->isSend ? " to rank " : " from rank ") << getAwaitedRank(rank);

@@ -129,21 +129,32 @@ LogicalResult TraceBuilder::addEvent(Operation *op, StartOp start, TraceList &li
                  start ? start.getOperation() : op};
   node.event = std::move(event);
   if (start) {
-    auto [entry, isNew] = requests_.try_emplace(start, trace_.numRequests);
-    if (isNew)
-      ++trace_.numRequests;
-    node.request = entry->second;
+    node.request = getRequest(start.getFuture());
   }
   list.push_back(std::move(node));
   return success();
 }
 
-LogicalResult TraceBuilder::addWait(WaitOp wait, TraceList &list) {
-  // The verifier of coll.start has paired the two within one block.
-  TraceNode node{TraceNode::Kind::Wait, wait};
-  node.request = requests_.lookup(wait.getRequest().getDefiningOp());
+unsigned TraceBuilder::getRequest(Value future) {
+  auto [entry, isNew] = requests_.try_emplace(future, trace_.numRequests);
+  if (isNew)
+    ++trace_.numRequests;
+  return entry->second;
+}
+
+void TraceBuilder::addAwait(AwaitOp await, TraceList &list) {
+  TraceNode node{TraceNode::Kind::Wait, await};
+  node.request = getRequest(await.getFuture());
   list.push_back(std::move(node));
-  return success();
+}
+
+void TraceBuilder::addMoves(Operation *op, ValueRange from, ValueRange to, TraceList &list) {
+  TraceNode node{TraceNode::Kind::Move, op};
+  for (auto [source, target] : llvm::zip(from, to))
+    if (isa<FutureType>(source.getType()))
+      node.moves.push_back({getRequest(source), getRequest(target)});
+  if (!node.moves.empty())
+    list.push_back(std::move(node));
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,6 +169,18 @@ static bool isSameEvent(const CommEvent &a, const CommEvent &b) {
 static bool isSameList(const TraceList &a, const TraceList &b,
                        DenseMap<unsigned, unsigned> &requests);
 
+static bool isSameMove(const TraceNode &a, const TraceNode &b,
+                       DenseMap<unsigned, unsigned> &requests) {
+  if (a.moves.size() != b.moves.size())
+    return false;
+  for (auto [moveA, moveB] : llvm::zip(a.moves, b.moves))
+    if (requests.lookup(moveA.first) != moveB.first)
+      return false;
+  for (auto [moveA, moveB] : llvm::zip(a.moves, b.moves))
+    requests[moveA.second] = moveB.second;
+  return true;
+}
+
 static bool isSameNode(const TraceNode &a, const TraceNode &b,
                        DenseMap<unsigned, unsigned> &requests) {
   if (a.kind != b.kind || a.event.has_value() != b.event.has_value() ||
@@ -168,6 +191,8 @@ static bool isSameNode(const TraceNode &a, const TraceNode &b,
   if (a.kind == TraceNode::Kind::Start)
     requests[a.request] = b.request;
   if (a.kind == TraceNode::Kind::Wait && requests.lookup(a.request) != b.request)
+    return false;
+  if (a.kind == TraceNode::Kind::Move && !isSameMove(a, b, requests))
     return false;
   // Loops of unknown length, and values that only one branch carries, count as different.
   if (a.kind == TraceNode::Kind::Lockstep || a.counted || b.counted || a.inductionSlot ||

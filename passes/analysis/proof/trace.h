@@ -65,6 +65,7 @@ struct TraceNode {
     Run,      // event, to its completion
     Start,    // event, into `request`
     Wait,     // for `request`
+    Move,     // `moves`: requests that a loop carries, all at once
     Assign,   // assignments, all at once
     Branch,   // bodies[i + 1] where exprs[0] is cases[i], else bodies[0]
     Loop,     // bodies[0]; trips from exprs (lower, upper, step) or from `counted`
@@ -74,6 +75,7 @@ struct TraceNode {
   Operation *op;
   std::optional<CommEvent> event = std::nullopt;
   unsigned request = 0;
+  std::vector<std::pair<unsigned, unsigned>> moves = {}; // from request to request
   std::vector<std::pair<unsigned, std::optional<RankExpr>>> assignments = {};
   std::vector<RankExpr> exprs = {};
   std::vector<int64_t> cases = {};

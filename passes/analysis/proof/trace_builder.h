@@ -26,11 +26,12 @@ private:
   LogicalResult addOp(Operation *op, TraceList &list);
   LogicalResult addEvent(Operation *op, StartOp start, TraceList &list);
   LogicalResult addPeer(CommEvent &event, Value peer);
-  LogicalResult addWait(WaitOp wait, TraceList &list);
+  void addAwait(AwaitOp await, TraceList &list);
   LogicalResult addCall(func::CallOp call, TraceList &list);
   LogicalResult addIf(scf::IfOp branch, TraceList &list);
   LogicalResult addSwitch(scf::IndexSwitchOp branch, TraceList &list);
   LogicalResult addFor(scf::ForOp loop, TraceList &list);
+  LogicalResult addForBody(scf::ForOp loop, TraceList &body);
   LogicalResult addCountedFor(scf::ForOp loop, std::vector<RankExpr> bounds, TraceList &list);
   LogicalResult addWhile(scf::WhileOp loop, TraceList &list);
   LogicalResult addCountedWhile(scf::WhileOp loop, CountedWhile counted, TraceList &list);
@@ -47,6 +48,9 @@ private:
   using Assignments = std::vector<std::pair<unsigned, std::optional<RankExpr>>>;
   Assignments assign(ValueRange targets, ValueRange sources);
   bool hasSlot(ValueRange values);
+  unsigned getRequest(Value future);
+  /// The futures of `from` are those of `to` from then on.
+  void addMoves(Operation *op, ValueRange from, ValueRange to, TraceList &list);
 
   TraceContext &context_;
   Trace &trace_;
@@ -58,7 +62,7 @@ private:
   std::unordered_map<RankExpr, unsigned, RankExpr::Hash> peers_;
   std::map<std::pair<unsigned, unsigned>, unsigned> portOf_;       // by group and peer
   std::map<std::tuple<unsigned, int64_t, bool>, unsigned> linkOf_; // by port, tag and isSend
-  DenseMap<Operation *, unsigned> requests_;
+  DenseMap<Value, unsigned> requests_;                             // by future
   DenseMap<Operation *, std::unique_ptr<UniformValues>> uniform_;
   SmallVector<func::FuncOp> callStack_;
 };

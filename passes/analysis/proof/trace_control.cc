@@ -85,8 +85,8 @@ LogicalResult TraceBuilder::addOp(Operation *op, TraceList &list) {
     return success();
   if (auto start = dyn_cast<StartOp>(op))
     return addEvent(start.getCommunication(), start, list);
-  if (auto wait = dyn_cast<WaitOp>(op))
-    return addWait(wait, list);
+  if (auto await = dyn_cast<AwaitOp>(op))
+    return addAwait(await, list), success();
   if (isa<CollectiveOpInterface>(op))
     return addEvent(op, nullptr, list);
   if (auto call = dyn_cast<func::CallOp>(op))
@@ -159,7 +159,20 @@ LogicalResult TraceBuilder::addSwitch(scf::IndexSwitchOp branch, TraceList &list
 // Loops
 //===----------------------------------------------------------------------===//
 
+/// A round, and the futures that it hands to the next.
+LogicalResult TraceBuilder::addForBody(scf::ForOp loop, TraceList &body) {
+  if (failed(addBlock(*loop.getBody(), body)))
+    return failure();
+  addMoves(loop, loop.getYieldedValues(), loop.getRegionIterArgs(), body);
+  return success();
+}
+
 LogicalResult TraceBuilder::addFor(scf::ForOp loop, TraceList &list) {
+  addMoves(loop, loop.getInitArgs(), loop.getRegionIterArgs(), list);
+  // A result is what the last round has handed on.
+  for (auto [argument, result] : llvm::zip(loop.getRegionIterArgs(), loop.getResults()))
+    if (isa<FutureType>(argument.getType()))
+      requests_[result] = getRequest(argument);
   Value values[] = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   std::vector<RankExpr> bounds;
   for (Value value : values)
@@ -171,7 +184,7 @@ LogicalResult TraceBuilder::addFor(scf::ForOp loop, TraceList &list) {
     return failure();
   TraceNode node{Kind::Lockstep, loop};
   node.bodies.resize(1);
-  if (failed(addBlock(*loop.getBody(), node.bodies[0])))
+  if (failed(addForBody(loop, node.bodies[0])))
     return failure();
   list.push_back(std::move(node));
   return success();
@@ -183,7 +196,7 @@ LogicalResult TraceBuilder::addCountedFor(scf::ForOp loop, std::vector<RankExpr>
   node.exprs = std::move(bounds);
   TraceList &body = node.bodies.emplace_back();
   open_.insert(loop.getBody());
-  if (failed(addBlock(*loop.getBody(), body)))
+  if (failed(addForBody(loop, body)))
     return failure();
   // A variable's next value may need further variables.
   for (unsigned before = ~0u; before != trace_.numSlots;) {

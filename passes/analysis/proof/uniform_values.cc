@@ -81,8 +81,8 @@ UniformValues::AxisSet UniformValues::axesOfResults(Operation *op) {
     return all_;
   if (auto index = dyn_cast<AxisIndexOp>(op))
     return axesOf(llvm::to_vector(index.getAxes().getAsRange<StringAttr>()));
-  if (auto wait = dyn_cast<WaitOp>(op)) {
-    auto start = wait.getRequest().getDefiningOp<StartOp>();
+  if (auto await = dyn_cast<AwaitOp>(op)) {
+    auto start = await.getFuture().getDefiningOp<StartOp>();
     return start ? axesOfResults(start.getCommunication()) : all_;
   }
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
@@ -154,6 +154,6 @@ bool UniformValues::visit(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return mark(group.getPosition(), all_);
   // What is read from memory is not followed.
-  bool isFollowed = isa<CollectiveOpInterface, WaitOp>(op) || isMemoryEffectFree(op);
+  bool isFollowed = isa<CollectiveOpInterface, AwaitOp>(op) || isMemoryEffectFree(op);
   return mark(op->getResults(), isFollowed ? axesOfResults(op) : all_);
 }

@@ -168,11 +168,8 @@ LogicalResult DriverConverter::convertBlock(Block &from, Block *to) {
 }
 
 LogicalResult DriverConverter::convertOp(Operation *op) {
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, WaitOp>(op)) {
-    if (auto wait = dyn_cast<WaitOp>(op))
-      exec::WaitOp::create(b_, loc_, values_.lookup(wait.getRequest()));
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return success();
-  }
   if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
     if (auto it = plan_->contentOf.find(empty); it != plan_->contentOf.end())
       exec::UndefinedOp::create(b_, loc_, view(it->second));
@@ -188,6 +185,8 @@ LogicalResult DriverConverter::convertOp(Operation *op) {
     return convertCall(call);
   if (auto start = dyn_cast<StartOp>(op))
     return convertStart(start), success();
+  if (auto await = dyn_cast<AwaitOp>(op))
+    return convertAwait(await), success();
   if (isa<CollectiveOpInterface>(op))
     return convertBlocking(op), success();
   if (auto gemm = dyn_cast<GemmOp>(op))

@@ -49,6 +49,7 @@ private:
   void convertAttentionGradient(AttentionGradientOp op);
   void convertBlocking(Operation *op);
   void convertStart(StartOp op);
+  void convertAwait(AwaitOp op);
   void fillRegion(Region &region, Operation *op, ValueRange sources);
 
   ModuleOp module_;

@@ -169,11 +169,37 @@ void DriverConverter::convertBlocking(Operation *op) {
   fillRegion(communicate.getBody(), op, sources);
 }
 
+/// A future that a loop carries has memory of its own; another reads its sources where they are and
+/// writes what its await results in.
 void DriverConverter::convertStart(StartOp op) {
-  auto wait = dyn_cast<WaitOp>(*op.getRequest().getUsers().begin());
-  auto start = exec::StartOp::create(
-      b_, loc_, exec::RequestType::get(b_.getContext()), views(op.getSources()),
-      wait ? views(wait.getResults()) : SmallVector<Value>(), scalars(op.getSources()));
+  SmallVector<Value> reads = views(op.getSources()), writes;
+  if (const FutureMemory *memory = plan_->getMemory(op.getFuture())) {
+    reads = llvm::map_to_vector(memory->sources, [&](unsigned content) { return view(content); });
+    writes = llvm::map_to_vector(memory->results, [&](unsigned content) { return view(content); });
+  } else {
+    writes = views((*op.getFuture().user_begin())->getResults());
+  }
+  auto start = exec::StartOp::create(b_, loc_, exec::RequestType::get(b_.getContext()), reads,
+                                     writes, scalars(op.getSources()));
   fillRegion(start.getBody(), op.getCommunication(), op.getBody().front().getArguments());
-  values_.map(op.getRequest(), start.getRequest());
+  values_.map(op.getFuture(), start.getRequest());
+}
+
+void DriverConverter::convertAwait(AwaitOp op) {
+  const FutureMemory *memory = plan_->getMemory(op.getFuture());
+  SmallVector<Value> writes = views(op.getResults());
+  if (memory)
+    writes = llvm::map_to_vector(memory->results, [&](unsigned content) { return view(content); });
+  exec::WaitOp::create(b_, loc_, values_.lookup(op.getFuture()), writes);
+  if (!memory)
+    return;
+  for (auto [from, result] : llvm::zip_equal(memory->results, op.getResults())) {
+    unsigned to = plan_->contentOf.lookup(result);
+    if (plan_->contents[to].bytes == 0)
+      continue;
+    if (plan_->contents[from].slot == plan_->contents[to].slot)
+      exec::RenameOp::create(b_, loc_, view(from), view(to));
+    else
+      exec::CopyOp::create(b_, loc_, view(from), view(to));
+  }
 }

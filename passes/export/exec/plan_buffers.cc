@@ -263,6 +263,8 @@ FailureOr<BufferPlan> BufferPlanner::run() {
     if (failed(visit(op)))
       return failure();
   mergeTies();
+  if (failed(checkFutures()))
+    return failure();
   assignSlots();
   return std::move(plan_);
 }

@@ -82,6 +82,11 @@ struct Move {
   bool isCopy;
 };
 
+/// The contents that an operation in flight reads and writes, of a future that a loop carries.
+struct FutureMemory {
+  SmallVector<unsigned> sources, results;
+};
+
 struct BufferPlan {
   std::vector<Slot> slots;
   std::vector<PlannedContent> contents;
@@ -95,6 +100,14 @@ struct BufferPlan {
   llvm::DenseMap<Operation *, SmallVector<Move>> movesBefore;
   /// Scratch memory of kernel calls that need it.
   llvm::DenseMap<Operation *, unsigned> scratchOf;
+  /// The memory of futures that loops carry.
+  llvm::DenseMap<Value, FutureMemory> memoryOf;
+
+  /// Null for a future that is awaited where it is made.
+  const FutureMemory *getMemory(Value future) const {
+    auto it = memoryOf.find(future);
+    return it == memoryOf.end() ? nullptr : &it->second;
+  }
 };
 
 FailureOr<BufferPlan> planBuffers(func::FuncOp func, const KernelTable &kernels);

@@ -43,9 +43,9 @@ struct BufferClass {
 };
 
 /// `dst` needs the content of `src` when `at` runs: either it is in the same buffer, or it is
-/// copied there.
+/// copied there. `Future`: it has to be in the same buffer, because an operation in flight uses it.
 struct Tie {
-  enum class Kind { Carry, ReadWrite, Result, Alias };
+  enum class Kind { Future, Carry, ReadWrite, Result, Alias };
   Kind kind;
   unsigned src, dst;
   Operation *at;
@@ -71,7 +71,7 @@ private:
   void visitWhile(scf::WhileOp op);
   void visitIf(scf::IfOp op);
   void visitReturn(func::ReturnOp op);
-  void visitWait(WaitOp op);
+  void visitAwait(AwaitOp op);
   void visitAttention(Operation *op);
   Value root(Value value) const;
   static bool isInMemory(Value value) { return livesInMemory(value.getType()); }
@@ -84,6 +84,16 @@ private:
   void allow(unsigned src, unsigned dst, Interval window);
   int64_t position(Operation *op) const { return begin_.lookup(op); }
   Interval writtenBy(Operation *op) const { return {2 * position(op), 2 * position(op) + 2}; }
+
+  // plan_buffers_futures.cc: operations in flight that loops carry.
+  void visitStart(StartOp op);
+  void visitCarriedAwait(AwaitOp op);
+  LogicalResult visitCarriedFutures(scf::ForOp op);
+  void visitYieldedFutures(scf::ForOp op);
+  FutureMemory defineFuture(Value future, ArrayRef<Interval> live);
+  void useFuture(Value future, int64_t end);
+  void tieFuture(Value from, Value to, Operation *at);
+  LogicalResult checkFutures() const;
 
   // plan_buffers_merge.cc: which contents share a buffer; the remaining copies.
   void mergeTies();

@@ -64,16 +64,21 @@ void BufferPlanner::identify(unsigned content, unsigned other) {
   sameAs_[content] = other;
 }
 
-// Inner loops first, because their copies run most often; then ties that would cost a copy; sharing
-// to save memory last.
+/// Whether contents that do not share a buffer are copied.
+static bool isMove(const Tie &tie) {
+  return tie.kind != Tie::Kind::Alias && tie.kind != Tie::Kind::Future;
+}
+
+// What is in flight first, because it cannot be copied; then inner loops, because their copies run
+// most often; then ties that would cost a copy; sharing to save memory last.
 void BufferPlanner::mergeTies() {
   std::vector<unsigned> order(ties_.size());
   for (unsigned i = 0; i < order.size(); ++i)
     order[i] = i;
   auto key = [&](unsigned i) {
     const Tie &tie = ties_[i];
-    bool optional = tie.kind == Tie::Kind::Alias;
-    return std::make_tuple(optional, -tie.depth, tie.kind, -contents_[tie.src].bytes);
+    bool inFlight = tie.kind == Tie::Kind::Future, optional = tie.kind == Tie::Kind::Alias;
+    return std::make_tuple(!inFlight, optional, -tie.depth, tie.kind, -contents_[tie.src].bytes);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](unsigned a, unsigned b) { return key(a) < key(b); });
@@ -89,14 +94,14 @@ void BufferPlanner::mergeTies() {
   llvm::MapVector<Operation *, SmallVector<Tie>> left;
   for (const Tie &tie : ties_) {
     bool shared = find(tie.src) == find(tie.dst);
-    if (tie.kind != Tie::Kind::Alias && !shared)
+    if (isMove(tie) && !shared)
       left[tie.at].push_back(tie);
   }
   for (auto &[at, ties] : left)
     orderCopies(at, ties);
   // What stays where it is comes last: copies may still read it.
   for (const Tie &tie : ties_)
-    if (tie.kind != Tie::Kind::Alias && find(tie.src) == find(tie.dst))
+    if (isMove(tie) && find(tie.src) == find(tie.dst))
       plan_.movesBefore[tie.at].push_back({tie.src, tie.dst, /*isCopy=*/false});
 }
 

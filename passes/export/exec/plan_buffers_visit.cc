@@ -76,10 +76,12 @@ void BufferPlanner::visitCommunication(Operation *op) {
   }
 }
 
-void BufferPlanner::visitWait(WaitOp op) {
-  auto start = op.getRequest().getDefiningOp<StartOp>();
+void BufferPlanner::visitAwait(AwaitOp op) {
+  auto start = op.getFuture().getDefiningOp<StartOp>();
+  if (!start)
+    return visitCarriedAwait(op);
   int64_t begin = 2 * position(start), end = 2 * position(op);
-  for (Value source : op.getSources())
+  for (Value source : start.getSources())
     if (isInMemory(source))
       use(source, op);
   for (Value result : op.getResults())
@@ -191,15 +193,16 @@ LogicalResult BufferPlanner::visit(Operation *op) {
       tie(Tie::Kind::Carry, src, id, op);
     }
   };
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::EmptyOp, arith::ConstantOp,
-          StartOp>(op))
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::EmptyOp, arith::ConstantOp>(op))
     return success();
   if (auto call = dyn_cast<func::CallOp>(op))
     return visitCall(call);
   if (isa<CollectiveOpInterface>(op))
     return visitCommunication(op), success();
-  if (auto wait = dyn_cast<WaitOp>(op))
-    return visitWait(wait), success();
+  if (auto start = dyn_cast<StartOp>(op))
+    return visitStart(start), success();
+  if (auto await = dyn_cast<AwaitOp>(op))
+    return visitAwait(await), success();
   if (auto gemm = dyn_cast<GemmOp>(op)) {
     unsigned dst = defineResult(gemm.getResult());
     use(gemm.getA(), op);
@@ -215,7 +218,7 @@ LogicalResult BufferPlanner::visit(Operation *op) {
   if (isa<AttentionOp, AttentionGradientOp>(op))
     return visitAttention(op), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return visitFor(loop), success();
+    return visitFor(loop), visitCarriedFutures(loop);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return visitWhile(loop), success();
   if (auto branch = dyn_cast<scf::IfOp>(op))
@@ -227,12 +230,14 @@ LogicalResult BufferPlanner::visit(Operation *op) {
            success();
   if (auto yield = dyn_cast<scf::YieldOp>(op)) {
     Operation *parent = op->getParentOp();
-    if (auto loop = dyn_cast<scf::ForOp>(parent))
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       carry(yield.getOperands(), loop.getRegionIterArgs());
-    else if (auto loop = dyn_cast<scf::WhileOp>(parent))
+      visitYieldedFutures(loop);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
       carry(yield.getOperands(), loop.getBeforeArguments());
-    else
+    } else {
       carry(yield.getOperands(), parent->getResults());
+    }
     return success();
   }
   bool allowed = isa<tensor::ExtractOp, tensor::FromElementsOp>(op);

@@ -92,6 +92,7 @@ struct InFlight {
   Extent extent;
   bool isWritten;
   exec::StartOp start;
+  Value request; // that holds it now: a loop carries requests on
 };
 
 class FunctionChecker {
@@ -124,6 +125,7 @@ private:
   void visitReturn(Memory &memory);
   void visitIf(scf::IfOp op, Memory &memory, bool isQuiet);
   void visitLoop(Operation *op, Memory &memory, bool isQuiet);
+  void carry(ValueRange from, ValueRange to);
 
   Extent extentOf(Value view);
   void read(Operation *op, Value view, const Memory &memory);
@@ -216,17 +218,17 @@ void FunctionChecker::visitStart(exec::StartOp op, Memory &memory) {
   for (Value view : op.getWrites())
     checkInFlight(op, extentOf(view), /*isWrite=*/true);
   for (Value view : op.getReads())
-    inFlight_.push_back({extentOf(view), /*isWritten=*/false, op});
+    inFlight_.push_back({extentOf(view), /*isWritten=*/false, op, op.getRequest()});
   for (Value view : op.getWrites()) {
     memory.erase(extentOf(view));
-    inFlight_.push_back({extentOf(view), /*isWritten=*/true, op});
+    inFlight_.push_back({extentOf(view), /*isWritten=*/true, op, op.getRequest()});
   }
 }
 
 void FunctionChecker::visitWait(exec::WaitOp op, Memory &memory) {
-  auto start = op.getRequest().getDefiningOp<exec::StartOp>();
-  llvm::erase_if(inFlight_, [&](const InFlight &other) { return other.start == start; });
-  for (Value view : start.getWrites())
+  llvm::erase_if(inFlight_,
+                 [&](const InFlight &other) { return other.request == op.getRequest(); });
+  for (Value view : op.getWrites())
     write(op, view, memory);
 }
 
@@ -248,15 +250,30 @@ void FunctionChecker::visitIf(scf::IfOp op, Memory &memory, bool isQuiet) {
   memory.keepCommon(otherwise);
 }
 
+/// Values `to` hold the requests of `from`.
+void FunctionChecker::carry(ValueRange from, ValueRange to) {
+  for (InFlight &other : inFlight_)
+    if (auto it = llvm::find(from, other.request); it != from.end())
+      other.request = to[it - from.begin()];
+}
+
 /// The state at the head of a loop: what is there before it, and still is after each round.
 void FunctionChecker::visitLoop(Operation *op, Memory &memory, bool isQuiet) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  auto followRound = [&](Block *block, Memory &round, bool isRoundQuiet) {
+    follow(*block, round, isRoundQuiet);
+    if (loop)
+      carry(loop.getYieldedValues(), loop.getRegionIterArgs());
+  };
+  if (loop)
+    carry(loop.getInitArgs(), loop.getRegionIterArgs());
   SmallVector<Block *> blocks;
   for (Region &region : op->getRegions())
     blocks.push_back(&region.front());
   for (;;) {
     Memory round = memory, head = memory;
     for (Block *block : blocks)
-      follow(*block, round, /*isQuiet=*/true);
+      followRound(block, round, /*isRoundQuiet=*/true);
     head.keepCommon(round);
     if (head == memory || isWrong_)
       break;
@@ -266,10 +283,12 @@ void FunctionChecker::visitLoop(Operation *op, Memory &memory, bool isQuiet) {
   Memory round = memory;
   bool isWhile = isa<scf::WhileOp>(op);
   for (auto [i, block] : llvm::enumerate(blocks)) {
-    follow(*block, round, isQuiet);
+    followRound(block, round, isQuiet);
     if (isWhile && i == 0)
       memory = round;
   }
+  if (loop)
+    carry(loop.getRegionIterArgs(), loop.getResults());
 }
 
 void FunctionChecker::visit(Operation *op, Memory &memory, bool isQuiet) {

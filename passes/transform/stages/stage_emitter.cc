@@ -159,8 +159,8 @@ StartOp StageEmitter::startSend(Value source, int toRank, int64_t tag, StringRef
   Value value = toTensor(builder_, source);
   Location loc = value.getLoc();
   Value peer = arith::ConstantIndexOp::create(builder_, loc, toRank);
-  auto start = StartOp::create(builder_, loc, RequestType::get(builder_.getContext()),
-                               ValueRange{value, peer}, ValueRange{});
+  auto start = StartOp::create(builder_, loc, FutureType::get(builder_.getContext(), {}),
+                               ValueRange{value, peer});
   OpBuilder::InsertionGuard guard(builder_);
   Block *body =
       builder_.createBlock(&start.getBody(), {}, {value.getType(), peer.getType()}, {loc, loc});
@@ -188,8 +188,7 @@ Value StageEmitter::emitReceive(Value like, int fromRank, int64_t tag, StringRef
 void StageEmitter::waitFor(size_t leave, std::deque<SmallVector<StartOp>> &sent) {
   for (; sent.size() > leave; sent.pop_front())
     for (StartOp start : sent.front())
-      WaitOp::create(builder_, start.getLoc(), TypeRange{}, start.getRequest(), start.getSources(),
-                     start.getDestinations());
+      AwaitOp::create(builder_, start.getLoc(), start.getFuture());
 }
 
 static std::string describe(const StageTransfer &transfer) {

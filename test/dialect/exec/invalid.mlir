@@ -520,7 +520,7 @@ exec.function @step() -> () updates [] arena 64 {
     %s = coll.all_reduce sum %t over [[0, 1]] : tensor<4xf32>
     coll.yield %s : tensor<4xf32>
   }
-  exec.wait %r
+  exec.wait %r writes(%b)
   exec.return
 }
 
@@ -530,7 +530,7 @@ exec.function @step() -> () updates [] arena 64 {
 exec.function @step() -> () updates [] arena 64 {
 ^bb0(%arena: !exec.buffer):
   %a = exec.view %arena[0 for 16]
-  // expected-error@+1 {{request must be waited for once, in the same block}}
+  // expected-error@+1 {{request must be awaited exactly once}}
   %r = exec.start reads(%a) writes(%a) {
   ^bb0(%t: tensor<4xf32>):
     %s = coll.all_reduce sum %t over [[0, 1]] : tensor<4xf32>
@@ -543,9 +543,55 @@ exec.function @step() -> () updates [] arena 64 {
 
 // exec_wait_c1
 func.func @other(%r: !exec.request) {
-  // expected-error@+1 {{request must be the result of exec.start}}
+  // expected-error@+1 {{request must come from exec.start, directly or through the loops that carry it}}
   exec.wait %r
   return
+}
+
+// -----
+
+// exec_wait_c2
+exec.function @step() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[16 for 16]
+  // expected-note@+1 {{it was started here}}
+  %r = exec.start reads(%a) writes(%a) {
+  ^bb0(%t: tensor<4xf32>):
+    %s = coll.all_reduce sum %t over [[0, 1]] : tensor<4xf32>
+    coll.yield %s : tensor<4xf32>
+  }
+  // expected-error@+1 {{and what it waits for must name the same memory}}
+  exec.wait %r writes(%b)
+  exec.return
+}
+
+// -----
+
+// The rounds of the loop read another memory than what is started before it.
+exec.function @step() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[16 for 16]
+  %one = arith.constant 1 : index
+  %first = exec.start reads(%a) scalars(%one) {
+  ^bb0(%t: tensor<4xf32>, %p: index):
+    coll.send %t to %p over [[0, 1]] : tensor<4xf32>
+    coll.yield
+  }
+  %last = scf.for %i = %one to %one step %one iter_args(%r = %first) -> (!exec.request) {
+    // expected-error@+1 {{and what it waits for must name the same memory}}
+    exec.wait %r
+    // expected-note@+1 {{it was started here}}
+    %next = exec.start reads(%b) scalars(%one) {
+    ^bb0(%t: tensor<4xf32>, %p: index):
+      coll.send %t to %p over [[0, 1]] : tensor<4xf32>
+      coll.yield
+    }
+    scf.yield %next : !exec.request
+  }
+  exec.wait %last
+  exec.return
 }
 
 // -----

@@ -10,8 +10,8 @@
 
 namespace coll::fuzz {
 
-// The proof of rank programs accepts a mutant if and only if no order of its steps hangs,
-// mismatches or touches a buffer in flight.
+// The proof of rank programs accepts a mutant if and only if no order of its steps hangs
+// or mismatches.
 int runRanks(const CampaignOptions &options);
 
 // The same for mutants of compiled pipelines: files of rank programs, as `coll-run --dump-stages`

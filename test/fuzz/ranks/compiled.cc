@@ -14,8 +14,6 @@ namespace {
 using namespace mlir::coll;
 using Kind = Action::Kind;
 
-constexpr int kBuffers = 3;
-
 class Reader {
 public:
   explicit Reader(mlir::ModuleOp module) : module_(module) {}
@@ -59,13 +57,13 @@ private:
       if (sends.empty() || start.getSources().size() != 2)
         return run::makeError("starts something else than a send");
       const int request = int(requests_.size());
-      requests_[start] = request;
+      requests_[start.getFuture()] = request;
       return addTransfer(Kind::StartSend, start.getSources()[1], (*sends.begin()).getTag(),
                          start.getSources()[0].getType(), request);
     }
-    if (auto wait = llvm::dyn_cast<WaitOp>(op)) {
+    if (auto await = llvm::dyn_cast<AwaitOp>(op)) {
       Action action{Kind::Wait};
-      action.request = requests_[wait.getRequest().getDefiningOp()];
+      action.request = requests_.lookup(await.getFuture());
       actions_.push_back(action);
       return llvm::Error::success();
     }
@@ -90,7 +88,6 @@ private:
     action.peer = int(position.getSExtValue());
     action.tag = tags_.try_emplace(tag, int(tags_.size())).first->second;
     action.type = typeOf(type);
-    action.buffer = int(actions_.size()) % kBuffers;
     action.request = request;
     actions_.push_back(action);
     return llvm::Error::success();
@@ -123,7 +120,7 @@ private:
   MeshOp mesh_;
   Protocol protocol_;
   std::vector<Action> actions_;
-  std::map<mlir::Operation *, int> requests_;
+  llvm::DenseMap<mlir::Value, int> requests_; // by future
   std::map<int64_t, int> tags_;
 };
 

@@ -30,7 +30,6 @@ public:
   explicit Explorer(const Protocol &protocol) : protocol_(protocol) {
     for (int rank = 0; rank < protocol.numRanks(); ++rank) {
       flatten(rank);
-      findRaces(rank);
     }
   }
 
@@ -72,22 +71,33 @@ private:
   size_t metAt(int channel) const { return steps_.size() * 2 + size_t(channel); }
 
   void flatten(int rank) {
-    std::vector<Step> &steps = steps_.emplace_back();
-    for (const Segment &segment : protocol_.classes[size_t(protocol_.classOf[size_t(rank)])])
-      for (int trip = 0; trip < segment.trips; ++trip) {
-        std::map<int, int> starts;
-        for (const Action &action : segment.actions) {
-          Step step;
-          step.action = action;
-          if (action.kind == Kind::Wait)
-            step.start = starts[action.request];
-          else
-            join(rank, int(steps.size()), step);
-          if (action.isStart())
-            starts[action.request] = int(steps.size());
-          steps.push_back(step);
-        }
+    steps_.emplace_back();
+    for (const Segment &segment : protocol_.classes[size_t(protocol_.classOf[size_t(rank)])]) {
+      std::map<int, int> starts; // the newest step of a request
+      for (const Action &start : segment.getCarried())
+        addStep(rank, start, starts);
+      for (int trip = 0; trip < segment.trips; ++trip)
+        for (const Action &action : segment.actions)
+          addStep(rank, action, starts);
+      for (const Action &start : segment.getCarried()) {
+        Action wait{Kind::Wait};
+        wait.request = start.request;
+        addStep(rank, wait, starts);
       }
+    }
+  }
+
+  void addStep(int rank, const Action &action, std::map<int, int> &starts) {
+    std::vector<Step> &steps = steps_[size_t(rank)];
+    Step step;
+    step.action = action;
+    if (action.kind == Kind::Wait)
+      step.start = starts[action.request];
+    else
+      join(rank, int(steps.size()), step);
+    if (action.isStart())
+      starts[action.request] = int(steps.size());
+    steps.push_back(step);
   }
 
   void join(int rank, int number, Step &step) {
@@ -122,23 +132,6 @@ private:
     step.channel = entry->second;
     step.ordinal = int(posts.size());
     posts.push_back({rank, number});
-  }
-
-  // Steps that touch a buffer while it is in flight.
-  void findRaces(int rank) {
-    std::vector<Step> &steps = steps_[size_t(rank)];
-    for (size_t start = 0; start < steps.size(); ++start) {
-      if (!steps[start].action.isStart())
-        continue;
-      for (size_t i = start + 1; i < steps.size() && steps[i].start != int(start); ++i) {
-        const Action &held = steps[start].action, &other = steps[i].action;
-        bool reads = other.isSend() || other.kind == Kind::Reduce;
-        bool writes = other.kind == Kind::StartRecv;
-        bool isSame = held.buffer == other.buffer && held.type == other.type;
-        if (isSame && (writes || (reads && !held.isSend())))
-          steps[i].fault = "a buffer is touched while it is in flight";
-      }
-    }
   }
 
   bool hasMet(const State &state, const Step &step) const {

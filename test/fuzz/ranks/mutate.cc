@@ -1,23 +1,24 @@
 #include "test/fuzz/ranks/mutate.h"
 
+#include <algorithm>
+
 namespace coll::fuzz {
 namespace {
 
 using Kind = Action::Kind;
 
+// Each request is started once and waited for once, in whatever order.
 bool isValid(const Segment &segment) {
   std::vector<int> started, waited;
   for (const Action &action : segment.actions) {
     if (action.isStart())
       started.push_back(action.request);
-    if (action.kind == Kind::Wait) {
-      if (std::count(started.begin(), started.end(), action.request) != 1 ||
-          std::count(waited.begin(), waited.end(), action.request) != 0)
-        return false;
+    if (action.kind == Kind::Wait)
       waited.push_back(action.request);
-    }
   }
-  return started.size() == waited.size();
+  std::sort(started.begin(), started.end());
+  std::sort(waited.begin(), waited.end());
+  return started == waited && std::adjacent_find(started.begin(), started.end()) == started.end();
 }
 
 class Mutator {
@@ -49,8 +50,7 @@ public:
       action.type = (action.type + 1) % int(protocol_.types.size());
       return action.kind != Kind::Wait;
     case 7:
-      action.buffer = int(random_.below(3));
-      return action.isStart() || action.kind == Kind::Send;
+      return action.isStart() && carry();
     case 8:
       return turn();
     case 9:
@@ -81,6 +81,11 @@ private:
     actions_.insert(actions_.begin() + std::ptrdiff_t(at), action);
   }
   void erase(size_t at) { actions_.erase(actions_.begin() + std::ptrdiff_t(at)); }
+  void eraseWait(int request) {
+    size_t wait = waitOf(request);
+    erase(wait);
+    at_ -= wait < at_;
+  }
   size_t after(size_t at) {
     return size_t(random_.between(int64_t(at) + 1, int64_t(actions_.size())));
   }
@@ -90,8 +95,17 @@ private:
     if (action.kind == Kind::Wait)
       return false;
     if (action.isStart())
-      erase(waitOf(action.request));
+      eraseWait(action.request);
     erase(at_);
+    return true;
+  }
+  // Waits for the operation a round later, if it waits in the same round, or the other way round.
+  bool carry() {
+    Action wait{Kind::Wait};
+    wait.request = actions_[at_].request;
+    const bool isLate = waitOf(wait.request) < at_;
+    eraseWait(wait.request);
+    insert(isLate ? after(at_) : size_t(random_.between(0, int64_t(at_))), wait);
     return true;
   }
   bool repeat() {
@@ -103,6 +117,7 @@ private:
       size_t end = waitOf(action.request) + 1;
       action.request = wait.request = freshRequest();
       insert(end, wait);
+      at_ += end <= at_;
     }
     insert(at_ + 1, action);
     return true;
@@ -122,7 +137,7 @@ private:
     return true;
   }
   bool makeBlocking() {
-    erase(waitOf(actions_[at_].request));
+    eraseWait(actions_[at_].request);
     actions_[at_].kind = actions_[at_].isSend() ? Kind::Send : Kind::Recv;
     return true;
   }

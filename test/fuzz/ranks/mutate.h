@@ -8,9 +8,9 @@
 
 namespace coll::fuzz {
 
-// Drops, repeats, swaps, moves or redirects an operation, changes its tag, type, buffer,
-// direction or replica, makes it asynchronous or blocking, or changes how often a loop runs; on all
-// ranks of a class or on one. Requests are still waited for once, in their segment.
+// Drops, repeats, swaps, moves or redirects an operation, changes its tag, type, direction
+// or replica, makes it asynchronous or blocking, waits for it a round later, or changes how often a
+// loop runs; on all ranks of a class or on one. Requests are still waited for once.
 void mutate(Protocol &protocol, Random &random);
 
 } // namespace coll::fuzz

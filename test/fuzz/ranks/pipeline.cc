@@ -1,5 +1,7 @@
 #include "test/fuzz/ranks/pipeline.h"
 
+#include <algorithm>
+
 namespace coll::fuzz {
 namespace {
 
@@ -13,6 +15,28 @@ public:
   StageBuilder(const Protocol &protocol, int stage, bool isAsync, bool hasLoops, bool crosses)
       : stages_(protocol.stages), stage_(stage), isAsync_(isAsync), hasLoops_(hasLoops),
         crosses_(crosses) {}
+
+  // Loops carry the sends: each round waits for that of the round before.
+  Code gpipeCarried(int batches) {
+    for (int tag : {kForward, kBackward}) {
+      int from = tag == kForward ? stage_ - 1 : stage_ + 1, to = 2 * stage_ - from;
+      code_.emplace_back();
+      receiveNow(from, tag);
+      code_.emplace_back().trips = std::max(batches, 1);
+      if (batches > 0)
+        receiveNow(from, tag);
+      if (isStage(to)) {
+        Action start{Kind::StartSend, to, tag}, wait{Kind::Wait};
+        start.request = wait.request = nextRequest_++;
+        if (batches > 0)
+          add(wait);
+        add(start);
+        if (batches == 0)
+          add(wait);
+      }
+    }
+    return std::move(code_);
+  }
 
   Code gpipe(int batches) {
     repeat(batches, [&] {
@@ -98,9 +122,8 @@ private:
   }
   bool isStage(int stage) const { return stage >= 0 && stage < stages_; }
 
-  void start(Kind kind, int peer, int tag, int buffer) {
+  void start(Kind kind, int peer, int tag) {
     Action action{kind, peer, tag};
-    action.buffer = buffer;
     action.request = nextRequest_++;
     add(action);
     open_.push_back(action.request);
@@ -109,7 +132,7 @@ private:
     if (!isStage(peer))
       return;
     if (isAsync_)
-      start(Kind::StartSend, peer, tag, 2);
+      start(Kind::StartSend, peer, tag);
     else
       add({Kind::Send, peer, tag});
   }
@@ -122,7 +145,7 @@ private:
       return receiveNow(peer, tag);
     if (!isStage(peer))
       return;
-    start(Kind::StartRecv, peer, tag, tag);
+    start(Kind::StartRecv, peer, tag);
     // What is sent next comes from it, except on a ring.
     if (code_.back().actions.size() == 1)
       flush();
@@ -161,7 +184,7 @@ Protocol makePipeline(Random &random) {
     protocol.crossing[1][size_t(crossing[i])] = int(i);
   }
   bool crosses = protocol.peers == Protocol::Peers::Ranks && random.chance(0.5);
-  int schedule = int(random.below(4)), batches = int(random.between(1, 3));
+  int schedule = int(random.below(5)), batches = int(random.between(1, 3));
   bool isAsync = random.chance(0.5), hasLoops = random.chance(0.5);
   int reduced = int(random.between(-3, 2));
   for (int stage = 0; stage < protocol.stages; ++stage) {
@@ -169,6 +192,7 @@ Protocol makePipeline(Random &random) {
     Code code = schedule == 0   ? builder.gpipe(batches)
                 : schedule == 1 ? builder.oneForwardOneBackward(batches)
                 : schedule == 2 ? builder.twoChunks(std::min(batches, 2))
+                : schedule == 3 ? builder.gpipeCarried(batches - 1)
                                 : builder.ring(batches);
     if (reduced >= 0) {
       Action reduce{Kind::Reduce};

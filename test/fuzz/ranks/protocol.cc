@@ -7,8 +7,6 @@
 namespace coll::fuzz {
 namespace {
 
-constexpr int kBuffers = 3;
-
 std::string str(int64_t number) { return std::to_string(number); }
 
 class Printer {
@@ -35,8 +33,9 @@ private:
     return name;
   }
   const std::string &typeOf(const Action &action) { return protocol_.types[size_t(action.type)]; }
-  std::string buffer(const Action &action) {
-    return "%b" + str(action.buffer) + "_" + str(action.type);
+  std::string source(const Action &action) { return "%x" + str(action.type); }
+  std::string futureOf(const Action &action) {
+    return action.isSend() ? "!coll.future" : "!coll.future<" + typeOf(action) + ">";
   }
   std::string group(int number) {
     const char *axes[] = {"\"pp\"", "\"dp\"", "\"dp\", \"pp\""};
@@ -60,7 +59,6 @@ private:
       extract("%class", {protocol_.classOf.begin(), protocol_.classOf.end()}, "%rank");
       line("scf.index_switch %class");
       for (size_t i = 0; i < protocol_.classes.size(); ++i) {
-        // Buffers in flight are looked at in code that nothing runs, too.
         if (!protocol_.hasRanks(int(i)))
           continue;
         line("case " + str(int64_t(i)) + " {");
@@ -77,9 +75,8 @@ private:
   void printFunction(Body body) {
     std::string arguments;
     for (size_t type = 0; type < protocol_.types.size(); ++type)
-      for (int i = 0; i < kBuffers; ++i)
-        arguments += (arguments.empty() ? "%b" : ", %b") + str(i) + "_" + str(int64_t(type)) +
-                     ": " + protocol_.types[type];
+      arguments +=
+          (arguments.empty() ? "%x" : ", %x") + str(int64_t(type)) + ": " + protocol_.types[type];
     line("func.func @step(" + arguments + ") {");
     line("%rank = coll.rank");
     line("%stage = coll.axis_index @m[\"pp\"]");
@@ -93,18 +90,49 @@ private:
   void printClass(int number) {
     stage_ = protocol_.stageOf(number);
     for (const Segment &segment : protocol_.classes[size_t(number)]) {
-      if (segment.trips > 1) {
-        std::string bound = constant(segment.trips);
-        variable_ = fresh();
-        line("scf.for " + variable_ + " = %zero to " + bound + " step %one {");
-      }
-      for (const Action &action : segment.actions)
-        printAction(action);
-      if (segment.trips > 1) {
-        line("}");
-        variable_.clear();
-      }
+      const std::vector<Action> carried = segment.getCarried();
+      for (const Action &start : carried)
+        printAction(start);
+      if (segment.trips > 1)
+        printLoop(segment, carried);
+      else
+        printActions(segment);
+      for (const Action &start : carried)
+        printWait(start.request);
     }
+  }
+
+  void printActions(const Segment &segment) {
+    for (const Action &action : segment.actions)
+      printAction(action);
+  }
+
+  void printLoop(const Segment &segment, const std::vector<Action> &carried) {
+    std::string bound = constant(segment.trips), result = fresh(), arguments, types;
+    variable_ = fresh();
+    for (const Action &start : carried) {
+      Open &open = open_[size_t(start.request)];
+      std::string argument = fresh(), separator = arguments.empty() ? "" : ", ";
+      arguments += separator + argument + " = " + open.name;
+      types += separator + open.type;
+      open.name = argument;
+    }
+    if (carried.empty())
+      line("scf.for " + variable_ + " = %zero to " + bound + " step %one {");
+    else
+      line(result + ":" + str(int64_t(carried.size())) + " = scf.for " + variable_ +
+           " = %zero to " + bound + " step %one iter_args(" + arguments + ") -> (" + types + ") {");
+    printActions(segment);
+    std::string yielded;
+    for (size_t i = 0; i < carried.size(); ++i) {
+      Open &open = open_[size_t(carried[i].request)];
+      yielded += (i ? ", " : "") + open.name;
+      open.name = result + "#" + str(int64_t(i));
+    }
+    if (!carried.empty())
+      line("scf.yield " + yielded + " : " + types);
+    line("}");
+    variable_.clear();
   }
 
   void extract(const std::string &name, const std::vector<int64_t> &entries,
@@ -160,49 +188,53 @@ private:
                       group(protocol_.peers == Protocol::Peers::Positions ? 0 : 2) + " : " + type;
     switch (action.kind) {
     case Action::Kind::Send:
-      line("coll.send " + buffer(action) + " to " + peer + end);
+      line("coll.send " + source(action) + " to " + peer + end);
       break;
     case Action::Kind::Recv:
       line(fresh() + " = coll.recv from " + peer + end);
       break;
     case Action::Kind::StartSend:
-      open(action, "ins(" + buffer(action) + ", " + peer + " : " + type + ", index)");
+      open(action, source(action) + ", " + peer + " : " + type + ", index");
       line("^bb0(%a: " + type + ", %p: index):");
       line("  coll.send %a to %p" + end);
       line("  coll.yield");
-      line("}");
+      line("} : " + futureOf(action));
       break;
     default:
-      open(action, "ins(" + peer + " : index) outs(" + buffer(action) + " : " + type + ")");
+      open(action, peer + " : index");
       line("^bb0(%p: index):");
       line("  %r = coll.recv from %p" + end);
       line("  coll.yield %r : " + type);
-      line("}");
+      line("} : " + futureOf(action));
     }
   }
 
   void printAction(const Action &action) {
     if (action.kind == Action::Kind::Wait) {
-      const Open &open = open_[size_t(action.request)];
-      line((open.hasResult ? fresh() + " = " : "") + "coll.wait " + open.name + " " +
-           open.operands);
+      printWait(action.request);
     } else if (action.kind == Action::Kind::Reduce) {
-      line(fresh() + " = coll.all_reduce sum " + buffer(action) + " over " + group(action.group) +
+      line(fresh() + " = coll.all_reduce sum " + source(action) + " over " + group(action.group) +
            " : " + typeOf(action));
     } else {
       printTransfer(action, printPeer(action));
     }
   }
 
+  // The future of a request.
   struct Open {
-    std::string name, operands;
+    std::string name, type;
     bool hasResult;
   };
 
-  void open(const Action &action, const std::string &operands) {
+  void open(const Action &action, const std::string &sources) {
     open_.resize(std::max(open_.size(), size_t(action.request) + 1));
-    open_[size_t(action.request)] = {fresh(), operands, !action.isSend()};
-    line(open_[size_t(action.request)].name + " = coll.start " + operands + " {");
+    open_[size_t(action.request)] = {fresh(), futureOf(action), !action.isSend()};
+    line(open_[size_t(action.request)].name + " = coll.start ins(" + sources + ") {");
+  }
+
+  void printWait(int request) {
+    const Open &open = open_[size_t(request)];
+    line((open.hasResult ? fresh() + " = " : "") + "coll.await " + open.name + " : " + open.type);
   }
 
   const Protocol &protocol_;
@@ -213,6 +245,24 @@ private:
 };
 
 } // namespace
+
+bool Segment::isCarried(const Action &start) const {
+  for (const Action &action : actions) {
+    if (action.kind == Action::Kind::Wait && action.request == start.request)
+      return true;
+    if (action.isStart() && action.request == start.request)
+      return false;
+  }
+  return false;
+}
+
+std::vector<Action> Segment::getCarried() const {
+  std::vector<Action> carried;
+  for (const Action &action : actions)
+    if (action.isStart() && isCarried(action))
+      carried.push_back(action);
+  return carried;
+}
 
 bool Protocol::hasRanks(int number) const {
   return std::find(classOf.begin(), classOf.end(), number) != classOf.end();

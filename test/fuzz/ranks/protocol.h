@@ -17,7 +17,6 @@ struct Action {
   int tag = 0;     // of a transfer
   int cross = 0;   // of a transfer that names a rank: 1 and 2 lead to another replica
   int type = 0;    // index of Protocol::types
-  int buffer = 0;  // what a send reads or an asynchronous receive writes: 0 to 2 of each type
   int request = 0; // of a start and its wait; unique in the segment
   int group = 0;   // of a collective: 0: the stages, 1: the replicas, 2: all
 
@@ -26,10 +25,15 @@ struct Action {
   bool isStart() const { return kind == Kind::StartSend || kind == Kind::StartRecv; }
 };
 
-// A loop, or straight code.
+// A loop, or straight code. A start whose wait stands before it is carried: it runs once before the
+// first trip as well, each trip waits for the one before, and the last is waited for at the end.
 struct Segment {
   int trips = 1;
   std::vector<Action> actions;
+
+  bool isCarried(const Action &start) const;
+  // The starts that are carried, in order.
+  std::vector<Action> getCarried() const;
 };
 
 using Code = std::vector<Segment>;

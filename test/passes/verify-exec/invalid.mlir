@@ -106,7 +106,7 @@ exec.function @in_flight(tensor<4xf32>) -> tensor<4xf32> updates [-1] arena 64 {
   }
   // expected-error@+1 {{writes memory that a communication in flight writes}}
   exec.fill %a with 0.0 : f32
-  exec.wait %request
+  exec.wait %request writes(%a)
   exec.copy %a to %r
   exec.return
 }
@@ -125,7 +125,60 @@ exec.function @in_flight_source(tensor<4xf32>) -> tensor<4xf32> updates [-1] are
   }
   // expected-error@+1 {{writes memory that a communication in flight reads}}
   exec.fill %a with 0.0 : f32
-  exec.wait %request
+  exec.wait %request writes(%r)
+  exec.return
+}
+
+// -----
+
+// The next round writes what the operation that the loop carries still reads.
+exec.function @carried_source() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  exec.fill %a with 0.0 : f32
+  %first = exec.start reads(%a) scalars(%one) {
+  ^bb0(%t: tensor<4xf32>, %p: index):
+    coll.send %t to %p over [[0, 1]] : tensor<4xf32>
+    coll.yield
+  }
+  %last = scf.for %i = %zero to %one step %one iter_args(%f = %first) -> (!exec.request) {
+    // expected-error@+1 {{writes memory that a communication in flight reads}}
+    exec.fill %a with 1.0 : f32
+    exec.wait %f
+    // expected-note@+1 {{it was started here}}
+    %next = exec.start reads(%a) scalars(%one) {
+    ^bb0(%t: tensor<4xf32>, %p: index):
+      coll.send %t to %p over [[0, 1]] : tensor<4xf32>
+      coll.yield
+    }
+    scf.yield %next : !exec.request
+  }
+  exec.wait %last
+  exec.return
+}
+
+// -----
+
+// Behind the loop its result is in flight.
+exec.function @carried_result() -> () updates [] arena 64 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-note@+1 {{it was started here}}
+  %first = exec.start writes(%a) scalars(%one) {
+  ^bb0(%p: index):
+    %t = coll.recv from %p over [[0, 1]] : tensor<4xf32>
+    coll.yield %t : tensor<4xf32>
+  }
+  %last = scf.for %i = %zero to %one step %one iter_args(%f = %first) -> (!exec.request) {
+    scf.yield %f : !exec.request
+  }
+  // expected-error@+1 {{writes memory that a communication in flight writes}}
+  exec.fill %a with 1.0 : f32
+  exec.wait %last writes(%a)
   exec.return
 }
 

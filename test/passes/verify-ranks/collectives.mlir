@@ -84,36 +84,36 @@ func.func private @helper(%x: tensor<4xf32>) {
 // Collectives on different streams are ordered separately.
 
 coll.program @class0 ranks [0] {
-  func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>, %e: tensor<4xf32>) {
-    %a = coll.start stream 1 ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+  func.func @step(%x: tensor<4xf32>) {
+    %a = coll.start stream 1 ins(%x : tensor<4xf32>) {
     ^bb0(%i: tensor<4xf32>):
       %r = coll.all_reduce sum %i over [[0, 1]] : tensor<4xf32>
       coll.yield %r : tensor<4xf32>
-    }
-    %b = coll.start stream 2 ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    } : !coll.future<tensor<4xf32>>
+    %b = coll.start stream 2 ins(%x : tensor<4xf32>) {
     ^bb0(%i: tensor<4xf32>):
       %r = coll.all_reduce max %i over [[0, 1]] : tensor<4xf32>
       coll.yield %r : tensor<4xf32>
-    }
-    %0 = coll.wait %a ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
-    %1 = coll.wait %b ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+    } : !coll.future<tensor<4xf32>>
+    %0 = coll.await %a : !coll.future<tensor<4xf32>>
+    %1 = coll.await %b : !coll.future<tensor<4xf32>>
     return
   }
 }
 coll.program @class1 ranks [1] {
-  func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>, %e: tensor<4xf32>) {
-    %b = coll.start stream 2 ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  func.func @step(%x: tensor<4xf32>) {
+    %b = coll.start stream 2 ins(%x : tensor<4xf32>) {
     ^bb0(%i: tensor<4xf32>):
       %r = coll.all_reduce max %i over [[0, 1]] : tensor<4xf32>
       coll.yield %r : tensor<4xf32>
-    }
-    %a = coll.start stream 1 ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    } : !coll.future<tensor<4xf32>>
+    %a = coll.start stream 1 ins(%x : tensor<4xf32>) {
     ^bb0(%i: tensor<4xf32>):
       %r = coll.all_reduce sum %i over [[0, 1]] : tensor<4xf32>
       coll.yield %r : tensor<4xf32>
-    }
-    %0 = coll.wait %a ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>)
-    %1 = coll.wait %b ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+    } : !coll.future<tensor<4xf32>>
+    %0 = coll.await %a : !coll.future<tensor<4xf32>>
+    %1 = coll.await %b : !coll.future<tensor<4xf32>>
     return
   }
 }

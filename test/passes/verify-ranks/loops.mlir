@@ -145,7 +145,7 @@ func.func @step(%x: tensor<4xf32>) {
 // A ring whose peer changes from round to round.
 
 coll.mesh @m ["dp" = 6]
-func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) {
+func.func @step(%x: tensor<4xf32>) {
   %c1 = arith.constant 1 : index
   %c6 = arith.constant 6 : index
   %rank = coll.axis_index @m["dp"]
@@ -159,9 +159,9 @@ func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) {
     ^bb0(%a: tensor<4xf32>, %p: index):
       coll.send %a to %p over @m["dp"] : tensor<4xf32>
       coll.yield
-    }
+    } : !coll.future
     %y = coll.recv from %from over @m["dp"] : tensor<4xf32>
-    coll.wait %s ins(%x, %to : tensor<4xf32>, index)
+    coll.await %s : !coll.future
   }
   return
 }

@@ -67,9 +67,9 @@ func.func @step(%x: tensor<4xf32>) {
     ^bb0(%a: tensor<4xf32>, %p: index):
       coll.send %a to %p over @m["dp"] : tensor<4xf32>
       coll.yield
-    }
+    } : !coll.future
     %y = coll.recv from %previous over @m["dp"] : tensor<4xf32>
-    coll.wait %s ins(%x, %next : tensor<4xf32>, index)
+    coll.await %s : !coll.future
   }
   return
 }
@@ -127,9 +127,9 @@ func.func @step(%x: tensor<4xf32>) {
     ^bb0(%a: tensor<4xf32>, %p: index):
       coll.send %a to %p over @m["ep"] : tensor<4xf32>
       coll.yield
-    }
+    } : !coll.future
     %y = coll.recv from %previous over @m["ep"] : tensor<4xf32>
-    coll.wait %s ins(%x, %next : tensor<4xf32>, index)
+    coll.await %s : !coll.future
   }
   return
 }
@@ -178,12 +178,12 @@ func.func @step(%x: tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>, %p: index):
     coll.send %a to %p over @m["pp"] : tensor<4xf32>
     coll.yield
-  }
+  } : !coll.future
   // expected-note@below {{rank 9 waits in coll.recv from rank 8}}
   // expected-note@below {{rank 10 waits in coll.recv from rank 9}}
   %y = coll.recv from %previous over @m["pp"] : tensor<4xf32>
   // expected-error@below {{cyclic wait in @step: ranks [8, 10, 9] wait for one another}}
-  // expected-note@below {{rank 8 waits in coll.wait for coll.send to rank 10}}
-  coll.wait %s ins(%x, %next : tensor<4xf32>, index)
+  // expected-note@below {{rank 8 waits in coll.await of coll.send to rank 10}}
+  coll.await %s : !coll.future
   return
 }

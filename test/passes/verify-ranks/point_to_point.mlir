@@ -45,7 +45,7 @@ coll.program @last ranks [2] {
 // A ring shift, asynchronous so that nobody has to go first; one program.
 
 coll.mesh @m ["dp" = 8]
-func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) -> tensor<4xf32> {
+func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c1 = arith.constant 1 : index
   %c7 = arith.constant 7 : index
   %c8 = arith.constant 8 : index
@@ -58,14 +58,14 @@ func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>, %p: index):
     coll.send %a to %p over @m["dp"] : tensor<4xf32>
     coll.yield
-  }
-  %r = coll.start ins(%previous : index) outs(%d : tensor<4xf32>) {
+  } : !coll.future
+  %r = coll.start ins(%previous : index) {
   ^bb0(%p: index):
     %b = coll.recv from %p over @m["dp"] : tensor<4xf32>
     coll.yield %b : tensor<4xf32>
-  }
-  coll.wait %s ins(%x, %next : tensor<4xf32>, index)
-  %y = coll.wait %r ins(%previous : index) outs(%d : tensor<4xf32>)
+  } : !coll.future<tensor<4xf32>>
+  coll.await %s : !coll.future
+  %y = coll.await %r : !coll.future<tensor<4xf32>>
   return %y : tensor<4xf32>
 }
 
@@ -75,7 +75,7 @@ func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) -> tensor<4xf32> {
 // tags may pass one another.
 
 coll.mesh @m ["dp" = 2, "tp" = 2]
-func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) {
+func.func @step(%x: tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %i = coll.axis_index @m["tp"]
@@ -85,9 +85,9 @@ func.func @step(%x: tensor<4xf32>, %d: tensor<4xf32>) {
     ^bb0(%v: tensor<4xf32>, %p: index):
       coll.send %v to %p tag 1 over @m["tp"] : tensor<4xf32>
       coll.yield
-    }
+    } : !coll.future
     coll.send %x to %c1 tag 2 over @m["tp"] : tensor<4xf32>
-    coll.wait %a ins(%x, %c1 : tensor<4xf32>, index)
+    coll.await %a : !coll.future
   } else {
     %b = coll.recv from %c0 tag 2 over @m["tp"] : tensor<4xf32>
     %a = coll.recv from %c0 tag 1 over @m["tp"] : tensor<4xf32>

@@ -13,20 +13,18 @@ func.func @step(
     %x: tensor<1x2xf32> {coll.name = "x", coll.role = "batch", coll.sharding = #rows, coll.global_type = tensor<4x2xf32>})
     -> (tensor<1x2xf32> {coll.name = "sum", coll.sharding = #rows, coll.global_type = tensor<4x2xf32>},
         tensor<1x2xf32> {coll.name = "max", coll.sharding = #rows, coll.global_type = tensor<4x2xf32>}) {
-  %d0 = tensor.empty() : tensor<1x2xf32>
-  %d1 = tensor.empty() : tensor<1x2xf32>
-  %r0 = coll.start ins(%x : tensor<1x2xf32>) outs(%d0 : tensor<1x2xf32>) {
+  %r0 = coll.start ins(%x : tensor<1x2xf32>) {
   ^bb0(%a: tensor<1x2xf32>):
     %s = coll.all_reduce sum %a over @m["x"] : tensor<1x2xf32>
     coll.yield %s : tensor<1x2xf32>
-  }
-  %r1 = coll.start ins(%x : tensor<1x2xf32>) outs(%d1 : tensor<1x2xf32>) {
+  } : !coll.future<tensor<1x2xf32>>
+  %r1 = coll.start ins(%x : tensor<1x2xf32>) {
   ^bb0(%a: tensor<1x2xf32>):
     %s = coll.all_reduce max %a over @m["x"] : tensor<1x2xf32>
     coll.yield %s : tensor<1x2xf32>
-  }
-  %sum = coll.wait %r0 ins(%x : tensor<1x2xf32>) outs(%d0 : tensor<1x2xf32>)
-  %max = coll.wait %r1 ins(%x : tensor<1x2xf32>) outs(%d1 : tensor<1x2xf32>)
+  } : !coll.future<tensor<1x2xf32>>
+  %sum = coll.await %r0 : !coll.future<tensor<1x2xf32>>
+  %max = coll.await %r1 : !coll.future<tensor<1x2xf32>>
   return %sum, %max : tensor<1x2xf32>, tensor<1x2xf32>
 }
 
