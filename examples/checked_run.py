@@ -35,13 +35,15 @@ def run(data, flags, backend="threads", steps=2, timeout=None):
 
 def describe_failure(done):
     """One line; a run that was compared is no refusal."""
-    error = re.search(r"error: (.*)", done.stderr)
+    errors = re.findall(r"error: (.*)", done.stderr)
+    # A process whose peer has failed says only that.
+    error = next((text for text in errors if "distributing the step failed" not in text), errors[0] if errors else None)
     place = re.search(r'"?([\w/.<>-]+\.py)"?:(\d+)', done.stderr)
     if done.returncode != 1 or not error or "against one" in done.stdout:
         lines = (done.stdout + done.stderr).strip().splitlines()
         wrong = [line for line in lines if "FAIL" in line or "error" in line] or lines[-1:]
         return f"FAILED: exit status {done.returncode}: {' / '.join(line.strip() for line in wrong[:3])}"
-    return f"refused: {error.group(1)}" + (f" ({place.group(1)}:{place.group(2)})" if place else "")
+    return f"refused: {error}" + (f" ({place.group(1)}:{place.group(2)})" if place else "")
 
 
 def summarize(data):

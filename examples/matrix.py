@@ -113,7 +113,7 @@ def kind_of(row):
 
 def kind_of_reason(outcome):
     """The outcome without numbers and places, which differ from run to run."""
-    return re.sub(r"\d+", "N", re.sub(r"""( \(\S+:\d+\)$)|(loc\("[^"]*"\): )""", "", outcome))
+    return re.sub(r"\b\d+\b", "N", re.sub(r"""( \(\S+:\d+\)$)|(loc\("[^"]*"\): )""", "", outcome))
 
 
 def write_summary(path, rows):

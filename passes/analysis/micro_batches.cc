@@ -38,13 +38,25 @@ std::optional<unsigned> mlir::coll::getTimeDim(func::FuncOp step, unsigned argum
   return std::nullopt;
 }
 
+/// Where the step's text asks for what `op` computes: the place of the operation or, since what is
+/// done to an argument has none, that of the first one behind it that has a place.
+static Location getPlace(Operation *op) {
+  for (Operation *at = op; at;) {
+    if (at->getLoc()->findInstanceOf<FileLineColLoc>())
+      return at->getLoc();
+    bool isRead = at->getNumResults() > 0 && !at->getResult(0).use_empty();
+    at = isRead ? *at->getResult(0).user_begin() : nullptr;
+  }
+  return op->getLoc();
+}
+
 /// An error at the first collective in `op` that crosses micro-batches.
 static LogicalResult checkCollectives(Operation *op) {
   WalkResult result = op->walk([](CollectiveOpInterface comm) {
     if (!hasAxis(comm.getCommGroup(), kTimeAxis))
       return WalkResult::advance();
-    InFlightDiagnostic diag = comm->emitError()
-                              << "needs the rows of all micro-batches at once (it is a "
+    InFlightDiagnostic diag = emitError(getPlace(comm))
+                              << "needs the rows of all micro-batches at once ("
                               << comm->getName().stripDialect()
                               << " over them); compute it row by row, or run without "
                                  "micro-batches and stages";
@@ -67,7 +79,7 @@ LogicalResult MicroBatches::visit(Operation *op, bool isMerge) {
   }
   if ((varies || isMerge) && merge) {
     StringRef merged = isa<AllReduceOp>(merge) ? "a sum over all of them" : "the rows of all";
-    InFlightDiagnostic diag = op->emitError()
+    InFlightDiagnostic diag = emitError(getPlace(op))
                               << "needs, for each micro-batch, " << merged
                               << "; make the rows independent of one another, or run without "
                                  "micro-batches and stages";

@@ -79,6 +79,17 @@ private:
     return success();
   }
 
+  LogicalResult refuseToCut(func::FuncOp step, unsigned index, int64_t batch, int64_t replicas) {
+    auto name = step.getArgAttrOfType<StringAttr>(index, kNameAttr);
+    InFlightDiagnostic error = step.emitError("batch argument ");
+    error << (name ? name.getValue().str() : std::to_string(index)) << " has " << batch
+          << " rows, which " << replicas << (replicas == 1 ? " replica" : " replicas")
+          << " cannot cut into " << count.getValue() << " micro-batches each; ask for ";
+    if (batch >= replicas)
+      return error << batch / replicas << " at most, or pass a larger batch";
+    return error << "fewer replicas, or pass a larger batch";
+  }
+
   LogicalResult splitArgument(func::FuncOp step, MeshOp mesh, unsigned index, int64_t batch) {
     auto sharding = step.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
     if (!sharding)
@@ -89,10 +100,7 @@ private:
       return step.emitError("argument ") << index << " is split in units of " << rows.getUnit()
                                          << " rows, which micro-batches would cut";
     if (count * replicas > batch)
-      return step.emitError("has ")
-             << batch << " rows for " << replicas << " replicas: they cannot be cut into "
-             << count.getValue() << " micro-batches each, but into "
-             << std::max<int64_t>(1, batch / replicas) << " at most";
+      return refuseToCut(step, index, batch, replicas);
     SmallVector<StringAttr> axes(rows.getAxes());
     auto time = StringAttr::get(&getContext(), kTimeAxis);
     int64_t unit = 1;

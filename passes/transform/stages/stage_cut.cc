@@ -192,8 +192,9 @@ static LogicalResult refuseToCut(const StepParts &parts, const ::coll::plan::Sch
     error << " stages";
   else
     error << " chunks, " << chunks / stages << " for each of " << stages << " stages";
-  error << ": only " << numReaders
-        << " operations of its forward pass read parameters; use fewer stages";
+  error << ": only " << numReaders << (numReaders == 1 ? " operation" : " operations")
+        << " of its forward pass " << (numReaders == 1 ? "reads" : "read")
+        << " parameters; use fewer stages";
   if (chunks != stages)
     error << ", or a schedule with fewer chunks a stage, as 1f1b";
   return error;

@@ -11,7 +11,7 @@
 // ONE: coll.mesh @mesh ["dp" = 2, "mb" = 2]
 // ONE: coll.sharding<@mesh, {{\[\["mb", "dp"\] unit 6, \[\]\]}}>
 
-// MANY: error: has 12 rows for 2 replicas: they cannot be cut into 7 micro-batches each, but into 6 at most
+// MANY: error: batch argument {{.*}} has 12 rows, which 2 replicas cannot cut into 7 micro-batches each; ask for 6 at most, or pass a larger batch
 // NONE: error: a batch is cut into 1 to 65536 micro-batches, not 0
 coll.mesh @mesh ["dp" = 2]
 func.func @step(%w: tensor<8xf32> {coll.role = "state", coll.sharding = #coll.sharding<@mesh, [[]]>},
