@@ -231,7 +231,8 @@ const Child &Supervisor::cause() const {
 std::string Supervisor::describeFailure() const {
   const Child *cause = &this->cause();
   bool isSame = std::all_of(children_.begin(), children_.end(), [&](const Child &child) {
-    return child.hasFailed() && !child.reason.empty() && child.reason == cause->reason;
+    return child.hasFailed() && !cause->reason.empty() &&
+           llvm::StringRef(child.reason).starts_with(cause->reason);
   });
   // Rank 0 checks and writes for all.
   bool isRootAlone = cause->rank == 0 && !cause->reason.empty() &&

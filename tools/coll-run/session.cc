@@ -47,9 +47,20 @@ llvm::Error Session::timed(const char *phase, llvm::Error (Session::*stage)()) {
   return report_->timePhase(phase, [&] { return (this->*stage)(); });
 }
 
+/// The error, and what was said of it where only rank 0's process says that: rank 0 may come later
+/// and be ended before it has said anything.
+llvm::Error Session::withProblem(llvm::Error error) {
+  if (place_.isRoot())
+    return error;
+  for (const Message &message : compiler_.messages().all())
+    if (message.severity == mlir::DiagnosticSeverity::Error)
+      return makeError(llvm::toString(std::move(error)) + ": " + message.text);
+  return error;
+}
+
 llvm::Error Session::runStages() {
   if (llvm::Error error = timed("compiling", &Session::launch))
-    return error;
+    return withProblem(std::move(error));
   if (options_.planOnly)
     return llvm::Error::success();
   if (llvm::Error error = timed("reading data", &Session::openData))

@@ -26,6 +26,7 @@ public:
 private:
   // session.cc
   llvm::Error runStages();
+  llvm::Error withProblem(llvm::Error error);
   llvm::Error timed(const char *phase, llvm::Error (Session::*stage)());
   llvm::Error prepare();
   llvm::Error train();
