@@ -12,9 +12,14 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Threading.h"
+
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace coll::run {
 namespace {
@@ -24,8 +29,8 @@ constexpr int64_t kOperationBudget = 120'000;
 constexpr int64_t kLeastRefinements = 8, kMostRefinements = 400;
 /// Up to so many plans, all shardings of all arguments are tried.
 constexpr int64_t kMostExhaustive = 1'000;
-/// Meshes of three axes are tried for so many of the best plans with two; in a step with many
-/// layers, those that cut one of the two.
+/// Where all meshes of three axes would take more than a quarter of the budget, they are tried for
+/// so many of the best plans with two; in a step with many layers, those that cut one of the two.
 constexpr size_t kBeam = 3;
 /// Plans that are listed beside the best.
 constexpr size_t kMostListed = 8;
@@ -62,14 +67,7 @@ public:
     search.tried = coster_.numCosted(few_);
     search.boundUs = boundUs_;
     search.memoryLimit = options_.memoryLimit;
-    for (PlanCandidate &plan : plans_) {
-      bool isAlike = llvm::any_of(search.plans, [&](const PlanCandidate &listed) {
-        return std::tie(listed.us, listed.memoryBytes, listed.wireBytes) ==
-               std::tie(plan.us, plan.memoryBytes, plan.wireBytes);
-      });
-      if (!isAlike && search.plans.size() < kMostListed)
-        search.plans.push_back(std::move(plan));
-    }
+    listPlans(search);
     return search;
   }
 
@@ -207,6 +205,26 @@ private:
     llvm::stable_sort(plans_, [this](const auto &a, const auto &b) { return isBetter(a, b); });
   }
 
+  /// The best plan of each mesh and strategies, with and without shardings of single arguments;
+  /// then what else is best. Only the first of plans that cost the same.
+  void listPlans(PlanSearch &search) {
+    std::vector<const PlanCandidate *> listed, others;
+    std::set<std::tuple<double, int64_t, int64_t>> costs;
+    llvm::StringSet<> kinds;
+    for (const PlanCandidate &plan : plans_) {
+      if (!costs.insert({plan.us, plan.memoryBytes, plan.wireBytes}).second)
+        continue;
+      const std::string kind = plan.mesh + " " + plan.strategy + (plan.shards.empty() ? "" : " +");
+      (kinds.insert(kind).second ? listed : others).push_back(&plan);
+    }
+    listed.resize(std::min(listed.size(), kMostListed));
+    llvm::append_range(listed, others);
+    listed.resize(std::min(listed.size(), kMostListed));
+    llvm::stable_sort(listed, [this](auto *a, auto *b) { return isBetter(*a, *b); });
+    for (const PlanCandidate *plan : listed)
+      search.plans.push_back(*plan);
+  }
+
   const PlanCandidate &best() const {
     return *std::min_element(plans_.begin(), plans_.end(),
                              [this](const auto &a, const auto &b) { return isBetter(a, b); });
@@ -254,11 +272,25 @@ private:
   }
 
   void tryStrategies() {
-    std::vector<PlanCandidate> plans;
-    for (size_t axes : {1u, 2u})
-      llvm::append_range(plans, listStrategies(options_.ranks, axes, options_.mesh));
+    const bool hasHeight =
+        run::hasHeight(base_->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction));
+    auto list = [&](size_t axes) {
+      return listStrategies(options_.ranks, axes, options_.mesh, hasHeight);
+    };
+    std::vector<PlanCandidate> plans = list(1);
+    llvm::append_range(plans, list(2));
+    // Said of an argument, since options that name no strategy mean data parallelism.
+    for (PlanCandidate &plan : plans)
+      if (plan.strategy.empty() && !groups_.folded.empty()) {
+        const ArgumentGroup &group = groups_.folded.front();
+        plan.shards.push_back(group.pattern + ": [" +
+                              llvm::join(std::vector<std::string>(group.shape.size(), "-"), ", ") +
+                              "]");
+      }
+    std::vector<PlanCandidate> three = list(3);
+    if (int64_t(three.size()) * operations_ <= kOperationBudget / 4)
+      llvm::append_range(plans, std::exchange(three, {}));
     tryBest(std::move(plans));
-    std::vector<PlanCandidate> three = listStrategies(options_.ranks, 3, options_.mesh);
     if (three.empty())
       return;
     sort();
@@ -308,7 +340,7 @@ private:
             break;
           PlanCandidate &plan = plans.emplace_back(before);
           llvm::erase_if(plan.shards, [&](const std::string &shard) {
-            return llvm::StringRef(shard).starts_with(group.pattern + ": ");
+            return covers(group.pattern, llvm::StringRef(shard).rsplit(": ").first);
           });
           plan.shards.push_back(group.pattern + ": " + sharding);
         }

@@ -4,9 +4,11 @@
 
 #include "dialect/dialect.h"
 #include "passes/transform/strategy/shard_pattern.h"
+#include "passes/transform/strategy/strategies.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <set>
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/GlobPattern.h"
 
 namespace coll::run {
 namespace {
@@ -16,8 +18,8 @@ namespace {
 struct Role {
   llvm::StringLiteral strategy, axis;
 };
-constexpr Role kRoles[] = {
-    {"data", "dp"}, {"zero1", "dp"}, {"fsdp", "fsdp"}, {"sequence", "sp"}, {"tensor", "tp"}};
+constexpr Role kRoles[] = {{"data", "dp"},     {"zero1", "dp"},   {"fsdp", "fsdp"},
+                           {"sequence", "sp"}, {"spatial", "sp"}, {"tensor", "tp"}};
 
 /// Letters and digits as they are; what a pattern gives a meaning is escaped.
 std::string escape(llvm::StringRef path) {
@@ -44,7 +46,11 @@ std::string fold(llvm::StringRef path) {
   return text;
 }
 
-using Tensors = std::vector<std::pair<std::string, std::vector<int64_t>>>; // path, shape
+struct Tensor {
+  std::string path;
+  std::vector<int64_t> shape;
+};
+using Tensors = std::vector<Tensor>;
 
 int64_t countElements(llvm::ArrayRef<int64_t> shape) {
   int64_t elements = 1;
@@ -55,9 +61,14 @@ int64_t countElements(llvm::ArrayRef<int64_t> shape) {
 
 /// The group of all tensors that the pattern matches; nullopt if they differ in shape.
 std::optional<ArgumentGroup> makeGroup(std::string pattern, const Tensors &tensors) {
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+  if (!glob) {
+    llvm::consumeError(glob.takeError());
+    return std::nullopt;
+  }
   ArgumentGroup group;
   for (const auto &[path, shape] : tensors) {
-    if (!mlir::coll::matchesShardPattern(pattern, path))
+    if (!mlir::coll::matchesPath(*glob, path))
       continue;
     if (group.elements > 0 && group.shape != shape)
       return std::nullopt;
@@ -66,6 +77,39 @@ std::optional<ArgumentGroup> makeGroup(std::string pattern, const Tensors &tenso
   }
   group.pattern = std::move(pattern);
   return group;
+}
+
+/// The tensors one by one, but for those whose path is also the end of another one's of another
+/// shape: the pattern would match both.
+std::vector<ArgumentGroup> makeSingleGroups(const Tensors &tensors) {
+  llvm::StringMap<int> ends; // how many paths end so, behind a slash or as a whole
+  for (const Tensor &tensor : tensors)
+    for (llvm::StringRef rest = tensor.path; !rest.empty(); rest = rest.split('/').second)
+      ++ends[rest];
+  std::vector<ArgumentGroup> groups;
+  for (const auto &[path, shape] : tensors) {
+    if (ends[path] == 1)
+      groups.push_back({escape(path), shape, countElements(shape)});
+    else if (std::optional<ArgumentGroup> group = makeGroup(escape(path), tensors))
+      groups.push_back(std::move(*group));
+  }
+  return groups;
+}
+
+/// A parameter with what an optimizer keeps for it: those of the same shape whose paths end alike,
+/// as `0/params/dense/kernel` and `1/mu/params/dense/kernel` do. Nullopt where there are no others
+/// than those of the group of `path` itself.
+std::optional<ArgumentGroup> makeJointGroup(llvm::StringRef path, const ArgumentGroup &own,
+                                            const Tensors &tensors) {
+  for (llvm::StringRef rest = path.split('/').second; !rest.empty();
+       rest = rest.split('/').second) {
+    std::optional<ArgumentGroup> joint = makeGroup(fold(rest), tensors);
+    if (!joint)
+      return std::nullopt;
+    if (joint->elements > own.elements)
+      return joint;
+  }
+  return std::nullopt;
 }
 
 /// All ways to write `ranks` as a product of `count` factors of 2 or more, in order.
@@ -85,15 +129,25 @@ void factorise(int64_t ranks, size_t count, std::vector<int64_t> factors,
     }
 }
 
-/// The choices of `count` roles, in their order; two that split the batch alike exclude each other.
-std::vector<std::vector<const Role *>> chooseRoles(size_t count) {
+std::vector<const Role *> listRoles(bool hasHeight) {
+  std::vector<const Role *> roles;
+  for (const Role &role : kRoles)
+    if (hasHeight || role.strategy != "spatial")
+      roles.push_back(&role);
+  return roles;
+}
+
+/// The choices of `count` roles, in their order; two that split the same exclude each other.
+std::vector<std::vector<const Role *>> chooseRoles(llvm::ArrayRef<const Role *> all, size_t count) {
   std::vector<std::vector<const Role *>> found;
-  for (unsigned mask = 1; mask < 1u << std::size(kRoles); ++mask) {
+  for (unsigned mask = 1; mask < 1u << all.size(); ++mask) {
     std::vector<const Role *> roles;
-    for (size_t i = 0; i < std::size(kRoles); ++i)
-      if (mask >> i & 1)
-        roles.push_back(&kRoles[i]);
-    const bool isTwice = roles.size() > 1 && roles[0]->axis == roles[1]->axis;
+    bool isTwice = false;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (mask >> i & 1) {
+        isTwice |= !roles.empty() && roles.back()->axis == all[i]->axis;
+        roles.push_back(all[i]);
+      }
     if (roles.size() == count && !isTwice)
       found.push_back(std::move(roles));
   }
@@ -101,10 +155,11 @@ std::vector<std::vector<const Role *>> chooseRoles(size_t count) {
 }
 
 /// Strategies over the axes of the user's mesh: each axis has one, or none.
-std::vector<PlanCandidate> listOverMesh(size_t count, const std::vector<MeshAxisOption> &mesh) {
+std::vector<PlanCandidate> listOverMesh(llvm::ArrayRef<const Role *> roles, size_t count,
+                                        const std::vector<MeshAxisOption> &mesh) {
   std::vector<PlanCandidate> plans;
   int64_t combinations = 1;
-  const auto choices = static_cast<int64_t>(std::size(kRoles)) + 1;
+  const auto choices = static_cast<int64_t>(roles.size()) + 1;
   for (size_t i = 0; i < mesh.size(); ++i)
     combinations *= choices;
   for (int64_t number = 0; number < combinations; ++number) {
@@ -112,7 +167,7 @@ std::vector<PlanCandidate> listOverMesh(size_t count, const std::vector<MeshAxis
     int64_t rest = number;
     for (const MeshAxisOption &axis : mesh) {
       if (rest % choices > 0)
-        words.push_back((kRoles[rest % choices - 1].strategy + ":" + axis.name).str());
+        words.push_back((roles[rest % choices - 1]->strategy + ":" + axis.name).str());
       rest /= choices;
     }
     if (words.size() != count && !(words.empty() && count == 1))
@@ -139,24 +194,33 @@ ArgumentGroups findArgumentGroups(mlir::func::FuncOp step) {
   for (unsigned index = 0; index < step.getNumArguments(); ++index) {
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(step.getArgument(index).getType());
     if (type && type.getRank() > 0 && type.getNumElements() > 1)
-      tensors.emplace_back(mlir::coll::getArgumentPath(step, index), type.getShape().vec());
+      tensors.push_back({mlir::coll::getArgumentPath(step, index), type.getShape().vec()});
   }
   ArgumentGroups groups;
-  std::set<std::string> seen;
+  groups.single = makeSingleGroups(tensors);
+  llvm::StringSet<> seen;
   for (const auto &[path, shape] : tensors) {
-    std::optional<ArgumentGroup> single = makeGroup(escape(path), tensors);
-    if (!single)
-      continue; // a part of another one's path, which the pattern would match, too
-    groups.single.push_back(*single);
-    std::optional<ArgumentGroup> common = makeGroup(fold(path), tensors);
-    const ArgumentGroup &group = common ? *common : *single;
-    if (seen.insert(group.pattern).second)
-      groups.folded.push_back(group);
+    std::string pattern = fold(path);
+    if (seen.contains(pattern))
+      continue;
+    std::optional<ArgumentGroup> group = makeGroup(pattern, tensors);
+    if (!group)
+      group = makeGroup(escape(path), tensors);
+    if (!group || !seen.insert(group->pattern).second)
+      continue;
+    std::optional<ArgumentGroup> joint = makeJointGroup(path, *group, tensors);
+    groups.folded.push_back(std::move(*group));
+    if (joint && seen.insert(joint->pattern).second)
+      groups.folded.push_back(std::move(*joint));
   }
   llvm::stable_sort(groups.folded, [](const ArgumentGroup &a, const ArgumentGroup &b) {
     return a.elements > b.elements;
   });
   return groups;
+}
+
+bool covers(llvm::StringRef pattern, llvm::StringRef other) {
+  return other.consume_back(pattern) && (other.empty() || other.ends_with("/"));
 }
 
 std::vector<std::vector<MeshAxisOption>> listMeshes(int64_t ranks,
@@ -208,10 +272,23 @@ std::vector<std::string> listShardings(const ArgumentGroup &group,
   return shardings;
 }
 
+bool hasHeight(mlir::func::FuncOp step) {
+  return llvm::any_of(step.getArguments(), [&](mlir::BlockArgument argument) {
+    auto role =
+        step.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), mlir::coll::kRoleAttr);
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(argument.getType());
+    const bool isState = role && role == mlir::coll::kRoleState;
+    return !isState && type && type.getRank() > 2 &&
+           mlir::coll::findHeight(argument).value_or(1) != 1;
+  });
+}
+
 std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
-                                          const std::vector<MeshAxisOption> &given) {
+                                          const std::vector<MeshAxisOption> &given,
+                                          bool hasHeight) {
+  const std::vector<const Role *> all = listRoles(hasHeight);
   if (!given.empty())
-    return listOverMesh(axes, given);
+    return listOverMesh(all, axes, given);
   std::vector<PlanCandidate> plans;
   if (axes == 1) {
     PlanCandidate whole;
@@ -220,7 +297,7 @@ std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
   }
   std::vector<std::vector<int64_t>> factors;
   factorise(ranks, axes, {}, factors);
-  for (const std::vector<const Role *> &roles : chooseRoles(axes))
+  for (const std::vector<const Role *> &roles : chooseRoles(all, axes))
     for (const std::vector<int64_t> &sizes : factors) {
       std::vector<std::string> mesh, words;
       for (auto [role, size] : llvm::zip_equal(roles, sizes)) {

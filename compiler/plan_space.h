@@ -19,11 +19,15 @@ struct ArgumentGroup {
 struct ArgumentGroups {
   /// The arguments with elements to split, one by one.
   std::vector<ArgumentGroup> single;
-  /// Repeated layers have theirs in common; the largest first.
+  /// Repeated layers have theirs in common, and a parameter is in one more group with what an
+  /// optimizer keeps for it; the largest first.
   std::vector<ArgumentGroup> folded;
 };
 
 ArgumentGroups findArgumentGroups(mlir::func::FuncOp step);
+
+/// Whether all that pattern `other` of a group matches belongs to the group of `pattern`, too.
+bool covers(llvm::StringRef pattern, llvm::StringRef other);
 
 /// "dp=2,tp=4".
 std::string describeMesh(llvm::ArrayRef<MeshAxisOption> mesh);
@@ -37,10 +41,15 @@ std::vector<std::vector<MeshAxisOption>> listMeshes(int64_t ranks,
 std::vector<std::string> listShardings(const ArgumentGroup &group,
                                        const std::vector<MeshAxisOption> &mesh);
 
+/// Whether a batch argument has a height other than dimension 1, which `spatial` splits and
+/// `sequence` does not.
+bool hasHeight(mlir::func::FuncOp step);
+
 /// Every choice of strategies for `axes` axes: over every factorisation of the ranks or, if the
-/// user gave a mesh, over its axes. With one axis, also the plan that splits nothing.
+/// user gave a mesh, over its axes. With one axis, also the plan that splits nothing. `spatial` is
+/// among them only if `hasHeight`.
 std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
-                                          const std::vector<MeshAxisOption> &given);
+                                          const std::vector<MeshAxisOption> &given, bool hasHeight);
 
 /// Whether a list of strategies has all that another one has.
 bool extends(llvm::StringRef strategies, llvm::StringRef others);

@@ -3,6 +3,7 @@
 #include "compiler/auto_strategy.h"
 #include "compiler/layer_folding.h"
 #include "compiler/plan_coster.h"
+#include "compiler/plan_space.h"
 #include "passes/passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,6 +11,8 @@
 #include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace coll::run {
 namespace {
@@ -134,6 +137,39 @@ TEST(LayerFolding, AShardOfOneLayerKeepsItApart) {
   load(loaded, 8);
   EXPECT_TRUE(foldLayers(*loaded.step.module, {"w/layer_*: [a, -]"}).has_value());
   EXPECT_FALSE(foldLayers(*loaded.step.module, {"*/layer_4: [a, -]"}).has_value());
+}
+
+TEST(PlanSpace, AParameterIsAlsoSplitWithItsOptimizersState) {
+  Loaded loaded;
+  load(loaded, 3);
+  const ArgumentGroups groups =
+      findArgumentGroups(loaded.step.module->lookupSymbol<mlir::func::FuncOp>("step"));
+  EXPECT_EQ(groups.single.size(), 7u);
+  std::vector<std::pair<std::string, int64_t>> found;
+  for (const ArgumentGroup &group : groups.folded)
+    found.emplace_back(group.pattern, group.elements / (64 * 64));
+  EXPECT_EQ(found, (std::vector<std::pair<std::string, int64_t>>{
+                       {"layer_*", 6}, {"w/layer_*", 3}, {"m/layer_*", 3}, {"x", 1}}));
+  EXPECT_TRUE(covers("layer_*", "w/layer_*"));
+  EXPECT_TRUE(covers("layer_*", "layer_*"));
+  EXPECT_FALSE(covers("w/layer_*", "layer_*"));
+  EXPECT_FALSE(covers("er_*", "w/layer_*"));
+}
+
+TEST(AutoStrategy, ListsTheBestPlanOfEachStrategy) {
+  Loaded loaded;
+  load(loaded, 3);
+  SearchOptions options;
+  options.ranks = 4;
+  auto found = searchPlan(loaded.step, options);
+  ASSERT_TRUE(bool(found)) << llvm::toString(found.takeError());
+  ASSERT_GE(found->plans.size(), 4u);
+  std::set<std::string> strategies;
+  for (size_t i = 0; i < found->plans.size(); ++i) {
+    strategies.insert(found->plans[i].mesh + " " + found->plans[i].strategy);
+    EXPECT_TRUE(i == 0 || found->plans[i - 1].us <= found->plans[i].us);
+  }
+  EXPECT_GE(strategies.size(), 4u);
 }
 
 TEST(AutoStrategy, FoldedLayersCostWhatAllOfThemDo) {

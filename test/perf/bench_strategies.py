@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Measures the plan that --strategy=auto finds beside hand-written strategies: time a step, predicted and measured.
+"""Measures the plans that --strategy=auto finds beside hand-written strategies: time a step, predicted and measured.
 
-usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--steps=40] [--repeat=3] [--out=FILE.jsonl] [NAME...]
+usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=5] [--out=FILE.jsonl] [NAME...]
+
+Two plans of auto are measured: the one that is predicted to be best, and the one that --time-plans takes of the eight
+that are. A plan that is also written by hand is measured once. Ranks are kept on processors of their own (--cores).
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -17,11 +21,24 @@ from rows import begin_row, put_row
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = ["gpt_tiny_adamw", "gpt_12layer_adamw", "llama_scan_layers_adamw", "resnet_remat_lamb", "moe_top_k_momentum", "dlrm"]
-HAND = ["--mesh=dp=8 --strategy=data", "--mesh=dp=8 --strategy=zero1", "--mesh=dp=8 --strategy=fsdp", "--mesh=tp=8 --strategy=tensor",
-        "--mesh=sp=8 --strategy=sequence", "--mesh=dp=4,tp=2 --strategy=data,tensor", "--mesh=dp=2,tp=4 --strategy=data,tensor",
-        "--mesh=dp=4,tp=2 --strategy=zero1,tensor", "--mesh=fsdp=4,tp=2 --strategy=fsdp,tensor",
-        "--mesh=fsdp=2,tp=4 --strategy=fsdp,tensor", "--mesh=dp=2,fsdp=4 --strategy=data,fsdp", "--mesh=dp=4,sp=2 --strategy=data,sequence",
-        "--mesh=dp=2,fsdp=2,tp=2 --strategy=data,fsdp,tensor"]
+
+
+def list_by_hand(ranks):
+    """The named strategies over all ranks, and in pairs over each way to split these in two; three for 8 ranks."""
+    plans = [f"--mesh={axis}={ranks} --strategy={name}" for axis, name in
+             (("dp", "data"), ("dp", "zero1"), ("fsdp", "fsdp"), ("tp", "tensor"), ("sp", "sequence"), ("sp", "spatial"))]
+    for first in (n for n in range(2, ranks) if ranks % n == 0):
+        for axes, names in (("dp tp", "data,tensor"), ("dp tp", "zero1,tensor"), ("fsdp tp", "fsdp,tensor"), ("dp fsdp", "data,fsdp"),
+                            ("dp sp", "data,sequence"), ("dp sp", "zero1,sequence"), ("dp sp", "data,spatial")):
+            a, b = axes.split()
+            plans.append(f"--mesh={a}={first},{b}={ranks // first} --strategy={names}")
+    if ranks == 8:
+        plans.append("--mesh=dp=2,fsdp=2,tp=2 --strategy=data,fsdp,tensor")
+    return plans
+
+
+# What a person would write for a step beside strategies.
+HINTS = {"dlrm": ["--mesh=dp={n} --strategy=data --shard='table_*: [dp, -]'", "--mesh=dp={n} --strategy=data --shard='table_*: [-, dp]'"]}
 UNITS = {"ns": 1e-3, "us": 1, "\u00b5s": 1, "ms": 1e3, "s": 1e6}
 
 
@@ -54,7 +71,7 @@ def export_dlrm(folder):
     arguments = (random.standard_normal((batch, 16), np.float32), random.integers(0, rows, (batch, tables), np.int32),
                  random.integers(0, 2, batch).astype(np.float32))
     text = jax.jit(step, keep_unused=True).lower(state, *arguments).compiler_ir("stablehlo").operation.get_asm(
-        print_generic_op_form=True, enable_debug_info=False)
+        print_generic_op_form=True, enable_debug_info=True)
     (folder / "dlrm.mlir").write_text(text)
     leaves = jax.tree.leaves(state)
     np.savez(folder / "dlrm.npz", **{f"state_in_{i}": array for i, array in enumerate(leaves)},
@@ -65,59 +82,77 @@ def export_dlrm(folder):
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
-        self.run_tool = [options.tools, "run"] if options.tools.is_file() else [options.tools / "coll-run"]
-        info = [options.tools, "info"] if options.tools.is_file() else [options.tools / "coll-info"]
+        pinned = ["taskset", "-c", options.cores] if options.cores else []
+        self.run_tool = pinned + ([options.tools, "run"] if options.tools.is_file() else [options.tools / "coll-run"])
+        info = pinned + ([options.tools, "info"] if options.tools.is_file() else [options.tools / "coll-info"])
         self.topology = folder / "topology.json"
         text = subprocess.run([*info, "--topology"], capture_output=True, text=True, check=True).stdout
         topology = json.loads(text)
         topology["hosts"][0]["ranks"] = max(topology["hosts"][0]["ranks"], options.ranks)
         self.topology.write_text(json.dumps(topology))
+        self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache")}
 
     def call(self, *words):
-        done = subprocess.run([*self.run_tool, *words, f"--ranks={self.options.ranks}", "--no-cache"], capture_output=True, text=True)
+        more = [f"--ranks={self.options.ranks}", f"--topology={self.topology}"]
+        done = subprocess.run([*self.run_tool, *words, *more], capture_output=True, text=True, env=self.environment)
         return done.stdout + done.stderr if done.returncode == 0 else None
 
     def predict(self, step, plan):
-        said = self.call(*step, *plan, f"--topology={self.topology}", "--plan-only")
-        if said is None:
-            return None, None
-        time = re.search(r"a step, predicted: ([\d.,e+]+) (\S+)", said)
-        return (float(time[1].replace(",", "")) * UNITS[time[2].rstrip(",;:")] if time else None), said
+        """The forecast; None where the step cannot be split so."""
+        path = self.folder / "plan.json"
+        return self.call(*step, *plan, "--plan-only", f"--explain={path}") and json.loads(path.read_text())
 
-    def measure(self, step, data, plan):
-        said = self.call(*step, *data, *plan, f"--topology={self.topology}", f"--steps={self.options.steps}")
+    def measure(self, step, data, plan, steps):
+        said = self.call(*step, *data, *plan, f"--steps={steps}")
         found = said and re.search(r"([\d.e+-]+) ms/step", said)
         return 1e3 * float(found[1]) if found else None
 
-    def compare(self, name):
+    def choose_measured(self, step):
+        """The plan that --time-plans takes."""
+        said = self.call(*step, "--strategy=auto", "--time-plans=8", "--steps=1")
+        found = re.findall(r"measured: ([\d.]+) (\S+) a step with (.*)", said or "")
+        return min(found, key=lambda row: float(row[0]) * UNITS[row[1]])[2] if found else None
+
+    def load(self, name):
         if name == "dlrm":
-            step, data = export_dlrm(self.folder)
-        else:
-            where = self.options.data / name
-            step = [str(where / "step.mlir"), f"--state-args={json.loads((where / 'meta.json').read_text())['state_args']}"]
-            data = [f"--data={where / 'reference.npz'}"] if (where / "reference.npz").exists() else []
-        said = self.predict(step, ["--strategy=auto"])[1]
-        chosen = said and re.search(r"chosen of (\d+) plans: (.*)", said)
-        if not chosen:
+            return export_dlrm(self.folder)
+        where = self.options.data / name
+        step = [str(where / "step.mlir"), f"--state-args={json.loads((where / 'meta.json').read_text())['state_args']}"]
+        return step, [f"--data={where / 'reference.npz'}"] if (where / "reference.npz").exists() else []
+
+    def compare(self, name):
+        step, data = self.load(name)
+        found = self.predict(step, ["--strategy=auto"])
+        if not found:
             raise SystemExit(f"{name}: --strategy=auto found no plan")
-        plans = {"auto": shlex.split(chosen[2])} | {hand: shlex.split(hand) for hand in HAND}
-        times = {plan: [] for plan in plans}
-        predicted = {plan: self.predict(step, words)[0] for plan, words in plans.items()}
+        best = found["search"]["plans"][0]
+        chosen = {"by prediction": " ".join([f"--mesh={best['mesh']}", f"--strategy={best['strategy']}" if best["strategy"] else "",
+                                             *(f"--shard='{shard}'" for shard in best["shards"])]).replace("  ", " "),
+                  "by --time-plans=8": self.choose_measured(step)}
+        hand = [text.format(n=self.options.ranks) for text in list_by_hand(self.options.ranks) + HINTS.get(name, [])]
+        predicted, steps, times = {}, {}, {}
+        for plan in dict.fromkeys([*filter(None, chosen.values()), *hand]):
+            forecast = self.predict(step, shlex.split(plan))
+            took = forecast and self.measure(step, data, shlex.split(plan), 5)
+            if took:
+                predicted[plan] = round(forecast["predicted"]["compute_us"] + forecast["predicted"]["communication_us"], 1)
+                steps[plan] = max(10, min(1000, int(1e6 * self.options.seconds / took)))
+                times[plan] = []
         for _ in range(self.options.repeat):
-            for plan, words in plans.items():
-                took = self.measure(step, data, words) if predicted[plan] else None
-                if took:
-                    times[plan].append(took)
-        rows = [{"plan": plan, "predicted_us": predicted[plan], "measured_us": round(statistics.median(times[plan]), 1)}
-                for plan in plans if times[plan]]
-        hand = [row for row in rows if row["plan"] != "auto"]
-        auto = next((row for row in rows if row["plan"] == "auto"), None)
-        best = min(hand, key=lambda row: row["measured_us"])
-        put_row({**begin_row(), "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": auto["measured_us"],
-                  "peer": best["measured_us"], "peer_name": best["plan"],
-                  "ratio": round(best["measured_us"] / auto["measured_us"], 3), "chosen": chosen[2],
-                  "ours_predicted": auto["predicted_us"],
-                  "peer_predicted": min(row["predicted_us"] for row in hand)}, self.options.out)
+            for plan in times:
+                took = self.measure(step, data, shlex.split(plan), steps[plan])
+                times[plan] += [took] if took else []
+        measured = {plan: statistics.median(took) for plan, took in times.items() if took}
+        hand = [plan for plan in hand if plan in measured]
+        peer = min(hand, key=measured.get)
+        for how, plan in chosen.items():
+            if plan in measured:
+                put_row({**begin_row(f"bench_strategies.py --ranks={self.options.ranks} {name}"), "run": how, "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": round(measured[plan], 1),
+                         "peer": round(measured[peer], 1), "peer_name": peer, "ratio": round(measured[peer] / measured[plan], 3),
+                         "chosen": plan, "ours_predicted": predicted[plan], "peer_predicted": min(predicted[plan] for plan in hand),
+                         "by_hand": len(hand)}, self.options.out)
+        if self.options.all:
+            put_row({"case": name, "all": {plan: [predicted[plan], round(took, 1)] for plan, took in measured.items()}}, self.options.out)
 
 
 def main():
@@ -125,8 +160,10 @@ def main():
     parser.add_argument("--tools", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parent / "data" / "jax")
     parser.add_argument("--ranks", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--cores", help="processors that ranks run on, as taskset takes them")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of steps in one measurement")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--all", action="store_true", help="also says what each plan took: predicted, measured")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()

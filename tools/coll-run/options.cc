@@ -37,6 +37,10 @@ cl::opt<std::string>
                       "sequence, spatial, or several\nas fsdp,tensor:AXIS; auto searches for the "
                       "fastest that fits; none for one rank\n(default: data, "
                       "with several ranks)"));
+cl::opt<std::string>
+    timePlans("time-plans", cl::value_desc("N"), cl::cat(stepCategory),
+              cl::desc("with --strategy=auto: run the N best plans, each of other strategies or "
+                       "another\nmesh, on made-up data, and take the one that is fastest here"));
 cl::list<std::string> shards("shard", cl::value_desc("PATTERN: [AXIS, -]"), cl::cat(stepCategory),
                              cl::desc("the sharding of arguments by name, as 'dense*/kernel: [-, "
                                       "tp]'; may be\ngiven several times"));
@@ -339,6 +343,7 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(staleness, 0, kMaxStaleness, options.staleness));
   error = joinErrors(std::move(error), readInteger(steps, 1, 1'000'000'000, options.steps));
   error = joinErrors(std::move(error), readInteger(batchSize, 1, 1'000'000'000, options.batchSize));
+  error = joinErrors(std::move(error), readInteger(timePlans, 1, 8, options.timePlans));
   error = joinErrors(std::move(error), readInteger(epochs, 1, 1'000'000, options.epochs));
   error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
   error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));

@@ -51,6 +51,7 @@ struct Options : Target {
   bool planOnly = false;
   bool explain = false;
   std::string explainFile;
+  int64_t timePlans = 0; // plans of --strategy=auto that are run; 0: none
 
   std::string save;
   std::string report;

@@ -82,6 +82,11 @@ llvm::Error checkCombinations(const Options &options) {
     return makeError("--strategy=data-parallel takes a mesh with one axis");
   if (options.strategy == "auto" && !options.ranks)
     return makeError("--strategy=auto needs --ranks or --mesh");
+  if (options.timePlans > 0 && options.strategy != "auto")
+    return makeError("--time-plans needs --strategy=auto");
+  if (options.timePlans > 0 && (options.planOnly || options.backend != "threads"))
+    return makeError("--time-plans runs plans on threads, so it takes no --plan-only and no other "
+                     "--backend");
   if (options.planOnly && options.processes)
     return makeError("--plan-only runs nothing, so it takes no --processes");
   bool isChecked = options.check || !options.reference.empty();

@@ -43,6 +43,8 @@ private:
   llvm::Error finishLaunch(llvm::StringRef step);
   llvm::Error launchSingle(const rt::ExecutorOptions &execution);
   Target chooseTarget() const;
+  llvm::Expected<mlir::coll::ObjectCode> compileFastest(const rt::ExecutorOptions &execution,
+                                                        CompileDetails &details);
   llvm::Error foresee(const mlir::coll::ObjectCode &code, const Explanation &explanation);
 
   // session_check.cc: the data, and what the run is compared with

@@ -2,6 +2,8 @@
 
 #include "compiler/error.h"
 #include "driver/forecast/forecast.h"
+#include "driver/report/format.h"
+#include "driver/time_plans.h"
 #include "runtime/program/step_library.h"
 #include "tools/coll-run/agreement.h"
 #include "tools/coll-run/session.h"
@@ -98,6 +100,34 @@ llvm::Error Session::foresee(const mlir::coll::ObjectCode &code, const Explanati
                               : llvm::Error::success();
 }
 
+/// Compiles the plan whose steps take least here, among those that --strategy=auto predicts to be
+/// best.
+llvm::Expected<mlir::coll::ObjectCode> Session::compileFastest(const rt::ExecutorOptions &execution,
+                                                               CompileDetails &details) {
+  const Target target = chooseTarget();
+  auto code = compiler_.compile(*file_, target, &details);
+  if (!code || !details.explanation.search)
+    return code;
+  PlanSearch search = *details.explanation.search;
+  const std::vector<double> times =
+      timePlans(*file_, target, search, static_cast<size_t>(options_.timePlans), execution);
+  size_t fastest = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i] > 0)
+      note("measured: " + formatTime(times[i] * 1e3) + " a step with " +
+           search.plans[i].describe());
+    if (times[i] > 0 && (times[fastest] <= 0 || times[i] < times[fastest]))
+      fastest = i;
+  }
+  if (fastest == 0)
+    return code;
+  std::rotate(search.plans.begin(), search.plans.begin() + static_cast<int64_t>(fastest),
+              search.plans.begin() + static_cast<int64_t>(fastest) + 1);
+  code = compiler_.compile(*file_, applyPlan(target, search.plans.front()), &details);
+  details.explanation.search = std::move(search);
+  return code;
+}
+
 llvm::Error Session::launch() {
   rt::ExecutorOptions execution;
   execution.timeoutUs = options_.timeoutUs;
@@ -121,7 +151,8 @@ llvm::Error Session::launch() {
   if (!place_.note.empty())
     note(place_.note);
   CompileDetails details;
-  auto code = compiler_.compile(*file_, chooseTarget(), &details);
+  auto code = options_.timePlans > 0 ? compileFastest(execution, details)
+                                     : compiler_.compile(*file_, chooseTarget(), &details);
   if (!code)
     return code.takeError();
   if (report_)

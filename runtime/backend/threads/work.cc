@@ -148,17 +148,17 @@ void runReduceScatter(const View &v, int64_t begin, int64_t end) {
   });
 }
 
-// Units: all blocks, by target, then source, then element of the block.
+// Units: the elements of all destinations, by rank: a chunk writes lines of its own, however short
+// the pieces are that come from each source.
 void runAllToAll(const View &v, int64_t begin, int64_t end) {
   const Call &c = v.call;
-  forEachPiece(begin, end, c.outer * c.count, [&](int64_t block, int64_t offset, int64_t elems) {
-    int64_t target = block / v.n, source = block % v.n;
-    forEachPiece(offset, offset + elems, c.count, [&](int64_t so, int64_t sc, int64_t run) {
-      int64_t elem = so * c.count + sc;
-      int64_t from = (so * v.n + target) * c.count + sc;
-      forEachPiece(elem, elem + run, c.dstCount, [&](int64_t dO, int64_t dc, int64_t len) {
-        v.copy(v.dst(target, (dO * v.n + source) * c.dstCount + dc), v.src(source, from), len);
-        from += len;
+  forEachPiece(begin, end, c.outer * c.count * v.n, [&](int64_t target, int64_t at, int64_t elems) {
+    forEachPiece(at, at + elems, c.dstCount, [&](int64_t row, int64_t dc, int64_t run) {
+      int64_t source = row % v.n, elem = row / v.n * c.dstCount + dc;
+      char *to = v.dst(target, row * c.dstCount + dc);
+      forEachPiece(elem, elem + run, c.count, [&](int64_t so, int64_t sc, int64_t len) {
+        v.copy(to, v.src(source, (so * v.n + target) * c.count + sc), len);
+        to += len * v.size;
       });
     });
   });
