@@ -54,12 +54,13 @@ CostModel::Group CostModel::measure(const std::vector<int64_t> &next) const {
     const double sharers = from == to ? 1 : static_cast<double>(count);
     group.usPerByte = std::max(group.usPerByte, sharers / (link->gbPerS * 1e3));
     group.latencyUs = std::max(group.latencyUs, link->latencyUs);
+    group.callUs = std::max(group.callUs, link->callUs);
   }
   return group;
 }
 
 double CostModel::cost(const Traffic &traffic, const Group &group) const {
-  return traffic.rounds * group.latencyUs +
+  return group.callUs + traffic.rounds * group.latencyUs +
          static_cast<double>(traffic.mostBytes) * group.usPerByte;
 }
 

@@ -52,7 +52,7 @@ public:
 
 private:
   struct Group {
-    double usPerByte = 0, latencyUs = 0;
+    double usPerByte = 0, latencyUs = 0, callUs = 0;
   };
 
   static constexpr double kLocal = 1e-6, kCall = 1e-3;

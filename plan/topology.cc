@@ -125,7 +125,7 @@ void readLinks(const Json &root, Reader &reader, Topology &topology) {
   for (size_t i = 0; links && i < links->size() && !reader.failed(); ++i) {
     const std::string place = at("links", i);
     const Json &entry = (*links)[i];
-    reader.onlyMembers(entry, place, {"between", "bandwidth_gb_per_s", "latency_us"});
+    reader.onlyMembers(entry, place, {"between", "bandwidth_gb_per_s", "latency_us", "call_us"});
     const Json *between = reader.list(entry, place, "between");
     if (!between)
       return;
@@ -143,6 +143,8 @@ void readLinks(const Json &root, Reader &reader, Topology &topology) {
         reader.fail(place + ".between", "there is no host " + inQuotes(name));
     link.gbPerS = reader.number(entry, place, "bandwidth_gb_per_s", 0);
     link.latencyUs = reader.number(entry, place, "latency_us", 0);
+    if (entry.contains("call_us"))
+      link.callUs = reader.number(entry, place, "call_us", 0);
     for (const Topology::Link &other : topology.links)
       if ((other.from == link.from && other.to == link.to) ||
           (other.from == link.to && other.to == link.from))
@@ -234,7 +236,7 @@ Result<Topology> readTopology(const std::string &file) {
 Topology assumedTopology(int64_t ranks) {
   Topology topology;
   topology.hosts.push_back({"host", ranks});
-  topology.links.push_back({"host", "host", /*gbPerS=*/10, /*latencyUs=*/5});
+  topology.links.push_back({"host", "host", /*gbPerS=*/10, /*latencyUs=*/5, /*callUs=*/0});
   return topology;
 }
 
@@ -245,10 +247,13 @@ std::string toJson(const Topology &topology) {
                      {"ranks", host.ranks},
                      {"gflop_per_s", host.gflopPerS},
                      {"memory_gb_per_s", host.memoryGbPerS}});
-  for (const Topology::Link &link : topology.links)
+  for (const Topology::Link &link : topology.links) {
     links.push_back({{"between", {link.from, link.to}},
                      {"bandwidth_gb_per_s", link.gbPerS},
                      {"latency_us", link.latencyUs}});
+    if (link.callUs > 0)
+      links.back()["call_us"] = link.callUs;
+  }
   return Json({{"version", kVersion}, {"hosts", hosts}, {"links", links}}).dump(2) + "\n";
 }
 

@@ -12,6 +12,10 @@
 // works in both directions at once. "*" stands for every host that no other link names; of two
 // "*" it is every pair of different hosts. GB are 10^9 bytes.
 //
+// A link may say what a collective over it takes beside its rounds and bytes: "call_us", of the
+// ranks' agreement on the call and of waiting until all are done. Where it does not, that is
+// nothing.
+//
 // A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s". Where it does
 // not, a rank is taken for a processor core.
 
@@ -36,7 +40,7 @@ struct Topology {
   };
   struct Link {
     std::string from, to; // names of hosts, or "*"
-    double gbPerS = 0, latencyUs = 0;
+    double gbPerS = 0, latencyUs = 0, callUs = 0;
   };
   std::vector<Host> hosts;
   std::vector<Link> links;

@@ -35,6 +35,13 @@ TEST(TopologyTest, IsReadAsItIsWritten) {
   const Result<Topology> again = parseTopology(toJson(*topology), "again.json");
   ASSERT_TRUE(again.ok()) << again.error();
   EXPECT_EQ(toJson(*again), toJson(*topology));
+  const std::string withCalls =
+      replaced(kTwoHosts, "\"latency_us\": 10", "\"latency_us\": 10, \"call_us\": 3");
+  const Result<Topology> calls = parseTopology(withCalls, "t.json");
+  ASSERT_TRUE(calls.ok()) << calls.error();
+  EXPECT_EQ(calls->find("a", "b")->callUs, 3);
+  EXPECT_EQ(calls->find("a", "a")->callUs, 0);
+  EXPECT_EQ(toJson(*parseTopology(toJson(*calls), "again.json")), toJson(*calls));
 }
 
 TEST(TopologyTest, FaultsAreNamedWithTheirPlace) {
@@ -52,6 +59,9 @@ TEST(TopologyTest, FaultsAreNamedWithTheirPlace) {
             "t.json: links[1].between: there is no host \"c\"");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"latency_us\": 10", "\"latency_us\": -1")),
             "t.json: links[2].latency_us: is -1, needs a number above 0");
+  EXPECT_EQ(
+      errorOf(replaced(kTwoHosts, "\"latency_us\": 10", "\"latency_us\": 10, \"call_us\": 0")),
+      "t.json: links[2].call_us: is 0, needs a number above 0");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"bandwidth_gb_per_s\": 25", "\"bandwidth\": 25")),
             "t.json: links[2].bandwidth: is no field of a topology");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"b\", \"b\"", "\"a\", \"a\"")),
@@ -80,6 +90,15 @@ TEST(CostModelTest, SlowestSharedLinkDecides) {
   EXPECT_DOUBLE_EQ(model->cost({maskOf({0}), 0, 1000000, 1}), 10 + 160.0);
   // One edge of a ring over all ranks leads from each host to the other.
   EXPECT_DOUBLE_EQ(model->cost({maskOf({0, 1}), 0, 1000000, 1}), 10 + 40.0);
+  // A call over links between hosts takes its own time beside them.
+  const Result<CostModel> withCalls =
+      CostModel::overTopology(*parseTopology(replaced(kTwoHosts, "\"latency_us\": 10",
+                                                      "\"latency_us\": 10, \"call_us\": 3"),
+                                             "t.json"),
+                              mesh);
+  ASSERT_TRUE(withCalls.ok()) << withCalls.error();
+  EXPECT_DOUBLE_EQ(withCalls->cost({maskOf({0}), 0, 1000000, 1}), 3 + 10 + 160.0);
+  EXPECT_DOUBLE_EQ(withCalls->cost({maskOf({1}), 0, 1000000, 3}), 3 * 2 + 10.0);
   EXPECT_EQ(CostModel::overTopology(*parseTopology(kTwoHosts, "t.json"), meshOf({3, 4})).error(),
             "the mesh has 12 ranks, the topology 8");
 }

@@ -2,6 +2,8 @@
 
 #include "plan/topology.h"
 #include "runtime/backend/backend.h"
+#include "runtime/base/machine.h"
+#include "runtime/base/thread.h"
 #include "runtime/step/abi/gemm.h"
 
 #include <algorithm>
@@ -9,8 +11,8 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -21,11 +23,19 @@ namespace {
 
 constexpr int64_t kLargeElems = 2 << 20; // of f32: beyond what caches of cores hold
 constexpr int kLargeCalls = 8, kSmallCalls = 500;
+constexpr int64_t kWorkElems = 128 << 10;
+constexpr int kMostRanks = 8;
 
-// Microseconds of one all_gather between two ranks: the best of `calls`, after one that is not
-// counted.
-rt::Result<double> timeCalls(rt::Communicator &group, int64_t elems, int calls) {
-  std::vector<float> source(static_cast<size_t>(elems)), target(2 * source.size());
+// What an all_gather takes, in microseconds: of one element, of one between pieces of work, as a
+// step has it, and of kLargeElems by all together.
+struct GatherTimes {
+  double smallUs = 0, betweenUs = 0, largeUs = 0;
+};
+
+// Microseconds of one all_gather: the best of `calls`, after one that is not counted.
+rt::Result<double> timeCalls(rt::Communicator &group, int64_t ranks, int64_t elems, int calls) {
+  std::vector<float> source(static_cast<size_t>(elems)),
+      target(static_cast<size_t>(ranks) * source.size());
   rt::Call call;
   call.kind = rt::OpKind::AllGather;
   call.src = source.data();
@@ -41,19 +51,44 @@ rt::Result<double> timeCalls(rt::Communicator &group, int64_t elems, int calls) 
   return best;
 }
 
+// The mean of the calls that stand between pieces of work, which the ranks do not end together. A
+// piece is as long as a kernel of a small step, and longer than the caches next to a core.
+rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
+  std::vector<float> source(1), target(static_cast<size_t>(ranks)), from(kWorkElems, 1), to(from);
+  rt::Call call;
+  call.kind = rt::OpKind::AllGather;
+  call.src = source.data();
+  call.dst = target.data();
+  call.count = 1;
+  std::chrono::duration<double, std::micro> total{};
+  for (int i = 0; i < kSmallCalls; ++i) {
+    std::copy(from.begin(), from.end(), to.begin());
+    const auto start = std::chrono::steady_clock::now();
+    COLL_RETURN_IF_ERROR(group.run(call));
+    total += std::chrono::steady_clock::now() - start;
+  }
+  return total.count() / kSmallCalls;
+}
+
 // What one rank measures.
-rt::Status measure(rt::Endpoint &endpoint, plan::Topology::Link &link) {
-  rt::Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator({0, 1});
+rt::Status measure(rt::Endpoint &endpoint, int ranks, GatherTimes &times) {
+  std::vector<int> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  rt::Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(all);
   if (!group)
     return group.status();
-  const rt::Result<double> small = timeCalls(**group, 1, kSmallCalls);
+  const rt::Result<double> small = timeCalls(**group, ranks, 1, kSmallCalls);
   if (!small)
     return small.status();
-  const rt::Result<double> large = timeCalls(**group, kLargeElems, kLargeCalls);
+  const rt::Result<double> large = timeCalls(**group, ranks, kLargeElems / ranks, kLargeCalls);
   if (!large)
     return large.status();
-  link.latencyUs = std::max(*small, 0.001);
-  link.gbPerS = static_cast<double>(kLargeElems * 4) / std::max(*large - *small, 0.001) * 1e-3;
+  const rt::Result<double> between = timeBetweenWork(**group, ranks);
+  if (!between)
+    return between.status();
+  times.smallUs = *small;
+  times.betweenUs = *between;
+  times.largeUs = *large;
   return {};
 }
 
@@ -63,14 +98,15 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
-rt::Result<plan::Topology::Link> measureLink() {
+// Between ranks of backend `threads`; rank 0's times.
+rt::Result<GatherTimes> measureGathers(int ranks) {
   rt::BackendOptions options;
-  options.numRanks = 2;
+  options.numRanks = ranks;
   rt::Result<std::unique_ptr<rt::Backend>> backend = rt::createBackend("threads", options);
   if (!backend)
     return backend.status();
   std::vector<std::unique_ptr<rt::Endpoint>> endpoints;
-  for (int rank = 0; rank < options.numRanks; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     rt::Result<std::unique_ptr<rt::Endpoint>> endpoint = (*backend)->endpoint(rank);
     if (!endpoint)
       return endpoint.status();
@@ -78,21 +114,41 @@ rt::Result<plan::Topology::Link> measureLink() {
   }
   for (auto &endpoint : endpoints)
     endpoint->enter();
-  plan::Topology::Link link, other;
-  rt::Status mine, theirs;
-  try {
-    std::thread peer([&] { theirs = measure(*endpoints[1], other); });
-    mine = measure(*endpoints[0], link);
-    peer.join();
-  } catch (const std::system_error &error) {
-    return rt::Status::internal(std::string("no thread can be started: ") + error.what());
-  }
+  std::vector<GatherTimes> times(endpoints.size());
+  std::vector<rt::Status> ended(endpoints.size());
+  auto runRank = [&](size_t rank) { ended[rank] = measure(*endpoints[rank], ranks, times[rank]); };
+  std::vector<std::thread> threads(endpoints.size());
+  rt::Status started;
+  for (size_t rank = 1; rank < threads.size() && started.ok(); ++rank)
+    started = rt::startThread(threads[rank], "a rank", [&, rank] { runRank(rank); });
+  if (started.ok())
+    runRank(0);
+  else
+    endpoints[0]->abort(started); // those that run wait for the others
+  for (std::thread &thread : threads)
+    if (thread.joinable())
+      thread.join();
   for (auto &endpoint : endpoints)
     endpoint->leave();
-  COLL_RETURN_IF_ERROR(mine);
-  COLL_RETURN_IF_ERROR(theirs);
-  link.gbPerS = rounded(link.gbPerS);
-  link.latencyUs = rounded(link.latencyUs);
+  COLL_RETURN_IF_ERROR(started);
+  for (const rt::Status &status : ended)
+    COLL_RETURN_IF_ERROR(status);
+  return times[0];
+}
+
+// Rounds and bytes are those of calls one behind the other; what a call between work takes more is
+// the wait for the slowest rank.
+rt::Result<plan::Topology::Link> measureLink() {
+  const int ranks = std::clamp(rt::numAllowedProcessors(), 2, kMostRanks);
+  const rt::Result<GatherTimes> times = measureGathers(ranks);
+  if (!times)
+    return times.status();
+  const double rounds = std::ceil(std::log2(ranks));
+  const double bytes = static_cast<double>(kLargeElems / ranks * (ranks - 1)) * 4;
+  plan::Topology::Link link;
+  link.gbPerS = rounded(bytes / std::max(times->largeUs - times->smallUs, 0.001) * 1e-3);
+  link.latencyUs = rounded(std::max(times->smallUs / rounds, 0.001));
+  link.callUs = rounded(std::max(times->betweenUs - times->smallUs, 0.001));
   return link;
 }
 
