@@ -158,6 +158,7 @@ llvm::Error lowerToExecutable(StepIr &step, const CompileOptions &options, Stage
   executable.gpu = options.gpu;
   executable.precision = options.precision;
   executable.fuseAttention = options.fuseAttention;
+  executable.convolutions = options.convolutions;
   if (step.level == Level::Exec) {
     runner.manager.addPass(mlir::coll::createVerifyExecPass());
     runner.manager.addPass(mlir::coll::createEmitExecutablePass());

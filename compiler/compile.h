@@ -55,6 +55,7 @@ struct CompileOptions {
   std::string gpu;       // as Target has it
   std::string precision = "highest";
   bool fuseAttention = false; // as Target has it
+  bool convolutions = false;  // as Target has it
 };
 
 /// Compiles a step for its ranks. `explanation`, where given, is filled in for steps up to L5;

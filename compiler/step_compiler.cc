@@ -84,6 +84,7 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.gpu = target.gpu;
   options.precision = target.precision;
   options.fuseAttention = target.fuseAttention;
+  options.convolutions = target.convolutions;
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
@@ -150,7 +151,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   llvm::raw_string_ostream os(text);
   os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared
      << " staleness=" << target.staleness << " gpu=" << target.gpu
-     << " precision=" << target.precision << " fuse-attention=" << target.fuseAttention;
+     << " precision=" << target.precision << " fuse-attention=" << target.fuseAttention
+     << " convolutions=" << target.convolutions;
   if (target.isSingleDevice) {
     os << " single-device roundings=" << static_cast<int>(target.roundings) << ','
        << target.roundingSeed;

@@ -60,6 +60,7 @@ struct Target {
   std::string gpu;                   // as "sm_90"; empty: CPUs
   std::string precision = "highest"; // what products on GPUs may round f32 factors to
   bool fuseAttention = false;        // on GPUs; the runtime then needs its GPU kernels
+  bool convolutions = false; // on GPUs by cuDNN; the runtime then needs its GPU kernels, too
   // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;

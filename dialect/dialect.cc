@@ -2,6 +2,7 @@
 
 #include "dialect/dialect.h"
 #include "dialect/attention.h"
+#include "dialect/convolution.h"
 #include "dialect/signature.h"
 
 #include "dialect/asm.h"
@@ -61,6 +62,10 @@ void CollDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/attention_ops.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/convolution_ops.cc.inc"
       >();
   addInterfaces<CollInliner>();
 }

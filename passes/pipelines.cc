@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/export/convolutions/passes.h"
 #include "passes/passes.h"
 
 namespace mlir::coll {
@@ -205,6 +206,8 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   LowerIndexedPassOptions indexed;
   indexed.oneHot = !options.gpu.empty();
   pm.addPass(createLowerIndexedPass(indexed));
+  if (options.convolutions)
+    pm.addPass(createLowerConvolutionsPass());
   LowerContractionsPassOptions contractions;
   contractions.narrow = !options.gpu.empty();
   pm.addPass(createLowerContractionsPass(contractions));
@@ -247,6 +250,9 @@ struct ExecutableCliOptions : PassPipelineOptions<ExecutableCliOptions> {
   Option<bool> fuseAttention{*this, "fuse-attention",
                              llvm::cl::desc("attention on GPUs without its matrix of scores"),
                              llvm::cl::init(false)};
+  Option<bool> convolutions{*this, "convolutions",
+                            llvm::cl::desc("convolutions on GPUs by the runtime, with cuDNN"),
+                            llvm::cl::init(false)};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -278,7 +284,7 @@ void registerCollPipelines() {
   PassPipelineRegistration<ExecutableCliOptions>(
       "coll-executable", "L6 to L7: kernels, buffers, calls",
       [](OpPassManager &pm, const ExecutableCliOptions &cli) {
-        buildExecutablePipeline(pm, {cli.gpu, cli.precision, cli.fuseAttention});
+        buildExecutablePipeline(pm, {cli.gpu, cli.precision, cli.fuseAttention, cli.convolutions});
       });
 }
 

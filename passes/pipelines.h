@@ -91,6 +91,7 @@ struct ExecutableOptions {
   std::string gpu;                   // as sm_90; empty: for CPUs
   std::string precision = "highest"; // of products on GPUs: highest, tf32, bf16
   bool fuseAttention = false;        // on GPUs
+  bool convolutions = false;         // on GPUs: by the runtime, not packed into products
 };
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options = {});
 

@@ -1,6 +1,6 @@
 //===- exec.cc - registration, assembly and effects -----------------------------===//
 
-#include "dialect/exec/exec.h"
+#include "dialect/exec/convolution.h"
 
 #include "dialect/asm.h"
 #include "dialect/exec/memory_form.h"
@@ -114,6 +114,10 @@ void ExecDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/exec/ops.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/exec/convolution_ops.cc.inc"
       >();
 }
 

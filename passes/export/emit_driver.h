@@ -3,7 +3,7 @@
 #ifndef COLL_PASSES_EXPORT_EMIT_DRIVER_H
 #define COLL_PASSES_EXPORT_EMIT_DRIVER_H
 
-#include "dialect/exec/exec.h"
+#include "dialect/exec/convolution.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -108,6 +108,9 @@ private:
   void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
   Value pairTable(ArrayRef<int64_t> pairs);
 
+  // emit_driver_convolution.cc
+  void emitConvolution(exec::ConvolutionOp op);
+
   // emit_driver_attention.cc
   Value attentionTable(const CollAttention &call);
   Value firstElement(Value view, ArrayRef<int64_t> at, Type element);
@@ -123,7 +126,7 @@ private:
   Value rankSlot_;
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
-  int64_t numPairTables_ = 0, numContractions_ = 0, numAttentions_ = 0;
+  int64_t numPairTables_ = 0, numContractions_ = 0, numAttentions_ = 0, numConvolutions_ = 0;
 };
 
 } // namespace mlir::coll

@@ -42,10 +42,6 @@ bool isMultiplyAdd(linalg::GenericOp op) {
   return (lhs == a && rhs == b) || (lhs == b && rhs == a);
 }
 
-namespace {
-
-/// The type in which a product without widening reads its factors: that of both operands if they
-/// are bf16 or f16 and their sums f32, else null.
 Type getNarrowFactor(linalg::GenericOp op) {
   auto elementOf = [&](unsigned operand) { return getElementTypeOrSelf(op->getOperand(operand)); };
   Type factor = elementOf(0);
@@ -53,7 +49,6 @@ Type getNarrowFactor(linalg::GenericOp op) {
   return isNarrow && elementOf(2).isF32() ? factor : Type();
 }
 
-/// The only user of `sums`, if it rounds them to `factor`.
 Operation *findRounding(Value sums, Type factor) {
   if (!factor || !sums.hasOneUse())
     return nullptr;
@@ -72,6 +67,16 @@ bool isZeroInit(Value init) {
     return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
   return false;
 }
+
+void eraseUnused(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+namespace {
 
 /// The plan for one contraction: operands to pack first, the resulting form, and optionally the
 /// rounding or transposing copy whose result is written directly.
@@ -284,16 +289,7 @@ struct LowerContractionsPass : public impl::LowerContractionsPassBase<LowerContr
       if (plan)
         emitGemm(rewriter, op, *plan, factor);
     }
-    eraseDeadOps();
-  }
-
-  /// Operations that were looked through are often unused now.
-  void eraseDeadOps() {
-    SmallVector<Operation *> ops;
-    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : llvm::reverse(ops))
-      if (isOpTriviallyDead(op))
-        op->erase();
+    eraseUnused(getOperation()); // operations that were looked through often are
   }
 };
 

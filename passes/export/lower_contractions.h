@@ -55,6 +55,19 @@ struct ContractionCosts {
 /// Whether the body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
 bool isMultiplyAdd(linalg::GenericOp op);
 
+/// Whether a sum begins with zeros.
+bool isZeroInit(Value init);
+
+/// The type in which a product without widening reads its factors: that of both operands if they
+/// are bf16 or f16 and their sums f32, else null.
+Type getNarrowFactor(linalg::GenericOp op);
+
+/// The only user of `sums`, if it rounds them to `factor`, which may be null.
+Operation *findRounding(Value sums, Type factor);
+
+/// Erases what has no effect and whose results nothing uses.
+void eraseUnused(Operation *root);
+
 /// Reads loops and strides from the operation's indexing maps. Fails if an index is not a sum of
 /// non-negative multiples of loop dimensions.
 FailureOr<Contraction> readContraction(linalg::GenericOp op);

@@ -94,6 +94,10 @@ const EnvInfo kTable[] = {
     {EnvVar::CublasLt, "COLL_CUBLASLT", "",
      "library of cuBLASLt for the matrix products of steps on GPUs; if unset, libcublasLt.so.13 or "
      ".12; none: such steps fail"},
+    {EnvVar::Cudnn, "COLL_CUDNN", "libcudnn.so.9",
+     "library of cuDNN 9 for the convolutions of steps on GPUs; none: steps that are compiled for "
+     "it "
+     "run them by a slow kernel, and steps compiled here pack them into products"},
     {EnvVar::GpuSync, "COLL_GPU_SYNC", "0",
      "1: steps on GPUs wait for the GPU after each kernel, copy and product, and use no graphs, so "
      "that a fault names the operation; slow",

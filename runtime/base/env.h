@@ -46,6 +46,7 @@ enum class EnvVar {
   NcclChannels,       // COLL_NET_NCCL_CHANNELS
   Cuda,               // COLL_CUDA
   CublasLt,           // COLL_CUBLASLT
+  Cudnn,              // COLL_CUDNN
   GpuSync,            // COLL_GPU_SYNC
   GpuRootUpdate,      // COLL_GPU_ROOT_UPDATE
   Nccl,               // COLL_NCCL

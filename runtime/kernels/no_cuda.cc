@@ -3,6 +3,7 @@
 #include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/available.h"
 #include "runtime/kernels/channel/channel.h"
+#include "runtime/kernels/convolution/convolution.h"
 #include "runtime/kernels/moe/low_latency.h"
 #include "runtime/kernels/moe/moe.h"
 #include "runtime/kernels/moe/relay.h"
@@ -47,6 +48,12 @@ rt::Status loadChannel() { return noCuda(); }
 
 rt::Status launchChannel(const rt::ChannelLaunch &launch, void *) {
   COLL_RETURN_IF_ERROR(checkChannel(launch));
+  return noCuda();
+}
+
+// --- convolution
+
+rt::Status launchConvolution(const Convolution &, const ConvolutionBuffers &, void *) {
   return noCuda();
 }
 

@@ -438,6 +438,59 @@ CollAttention twoByTwo() {
   return a;
 }
 
+// Windows of two over a line of four, with a padding of one.
+CollConvolution line(CollConvolutionKind kind) {
+  CollConvolution c{};
+  c.kind = kind;
+  c.batch = c.groups = c.channels = c.features = 1;
+  for (int d = 0; d < 3; ++d)
+    c.in[d] = c.window[d] = c.out[d] = c.stride[d] = c.dilation[d] = 1;
+  c.in[2] = 4, c.window[2] = 2, c.out[2] = 3, c.stride[2] = 2, c.pad[2] = 1;
+  return c;
+}
+
+TEST_F(AbiTest, AConvolutionAndItsGradientsSumOverWindows) {
+  const float x[4] = {1, 2, 3, 4}, w[2] = {10, 100}, dy[3] = {1, 1, 2};
+  float y[3], dx[4], dw[2];
+  CollConvolution c = line(kCollConvolutionForward);
+  ASSERT_EQ(abi_.convolve(ctx(), -1, &c, x, w, y), kCollOk) << context_->error.message();
+  EXPECT_EQ(std::vector<float>(y, y + 3), (std::vector<float>{100, 320, 40}));
+  c = line(kCollConvolutionData);
+  ASSERT_EQ(abi_.convolve(ctx(), -1, &c, dy, w, dx), kCollOk);
+  EXPECT_EQ(std::vector<float>(dx, dx + 4), (std::vector<float>{100, 10, 100, 20}));
+  c = line(kCollConvolutionFilter);
+  ASSERT_EQ(abi_.convolve(ctx(), -1, &c, x, dy, dw), kCollOk);
+  EXPECT_EQ(std::vector<float>(dw, dw + 2), (std::vector<float>{2 + 8, 1 + 3}));
+}
+
+TEST_F(AbiTest, ConvolutionsRefuseBadArguments) {
+  float x[4] = {};
+  const auto convolve = [&](const CollConvolution &c) {
+    return abi_.convolve(ctx(), 0, &c, x, x, x);
+  };
+  CollConvolution c = line(kCollConvolutionForward);
+  c.kind = 3;
+  expectInvalid(convolve(c), "no kind 3 of convolution");
+  c = line(kCollConvolutionForward);
+  c.compute = kCollComputeF64;
+  expectInvalid(convolve(c), "no form 3 of computing a convolution of f32");
+  c = line(kCollConvolutionForward);
+  c.dtype = 99;
+  expectInvalid(convolve(c), "no element type 99");
+  c = line(kCollConvolutionForward);
+  c.stride[2] = 0;
+  expectInvalid(convolve(c), "strides and dilations are at least 1");
+  c = line(kCollConvolutionForward);
+  c.pad[2] = -1;
+  expectInvalid(convolve(c), "a padding is -1");
+  c = line(kCollConvolutionForward);
+  c.batch = -1;
+  expectInvalid(convolve(c), "convolve (op 0 \"grad\" at train.py:12:3) on rank 0");
+  expectInvalid(abi_.convolve(ctx(), 0, nullptr, x, x, x), "the convolution is null");
+  c = line(kCollConvolutionForward);
+  expectInvalid(abi_.convolve(ctx(), 0, &c, x, nullptr, x), "a tensor is null");
+}
+
 TEST_F(AbiTest, AttentionAveragesTheValuesThatAQuerySees) {
   alignas(16) float q[16] = {}, v[16] = {2, 0, 0, 0, 0, 0, 0, 0, 4}, o[16], lse[4], scratch[4];
   alignas(16) float dQ[16], dK[16], dV[16], dO[16] = {};

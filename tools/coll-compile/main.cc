@@ -5,6 +5,7 @@
 #include "compiler/shared_object.h"
 #include "compiler/untrusted_text.h"
 #include "runtime/kernels/available.h"
+#include "runtime/step/device/convolution.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
@@ -38,6 +39,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --fuse-attention=W   attention on GPUs without its matrix of scores in memory, by the runtime's own
                        GPU kernels, which its build then must have: on, off, or auto (default): where
                        this build has them
+  --convolutions=W     on GPUs: library (cuDNN, which the machine that runs the step then must have), packed
+                       (copied into matrix products), or auto (default): library where cuDNN is here
   --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and
                        kernels, level L7a) or llvm (what calls them, level L7)
   --no-verify          do not prove that the ranks cannot deadlock
@@ -49,6 +52,7 @@ struct Options {
   std::string emit; // ptx, gpu or llvm; empty: the shared object
   std::optional<int64_t> stateArgs;
   std::optional<bool> fusesAttention; // nullopt: auto
+  std::string convolutions = "auto";
   coll::run::Target target;
   bool isDone = false; // the question was answered
 };
@@ -156,6 +160,8 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
       options.fusesAttention = word == "on";
     return error;
   }
+  if (name == "--convolutions")
+    return readWord(name, value, {"auto", "library", "packed"}, options.convolutions);
   if (name == "--emit")
     return readWord(name, value, {"ptx", "gpu", "llvm"}, options.emit);
   if (argument == "--no-verify") {
@@ -182,6 +188,18 @@ llvm::Error chooseAttention(Options &options) {
         "--fuse-attention=on needs --device=gpu: on CPUs attention is not fused");
   options.target.fuseAttention =
       isForGpu && options.fusesAttention.value_or(coll::kernels::kernelsAvailable().ok());
+  return llvm::Error::success();
+}
+
+/// Whether cuDNN computes convolutions, where that was not said: if it is here.
+llvm::Error chooseConvolutions(Options &options) {
+  const bool isForGpu = !options.target.gpu.empty();
+  if (options.convolutions == "library" && !isForGpu)
+    return coll::run::makeError(
+        "--convolutions=library needs --device=gpu: on CPUs convolutions are packed");
+  options.target.convolutions =
+      isForGpu && (options.convolutions == "library" ||
+                   (options.convolutions == "auto" && coll::rt::convolutionsAvailable().ok()));
   return llvm::Error::success();
 }
 
@@ -217,7 +235,7 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
     return error;
   if (llvm::Error error = checkCombinations(options.target))
     return error;
-  if (llvm::Error error = chooseAttention(options))
+  if (llvm::Error error = joinErrors(chooseAttention(options), chooseConvolutions(options)))
     return error;
   return options;
 }

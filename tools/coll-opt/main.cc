@@ -3,6 +3,7 @@
 #include "compiler/error.h"
 #include "compiler/untrusted_text.h"
 #include "dialect/dialect.h"
+#include "passes/export/convolutions/passes.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 #include "runtime/dl/beside.h"
@@ -152,6 +153,7 @@ static int runOpt(int argc, char **argv) {
   mlir::coll::registerCollDialects(registry);
   registerUpstreamPasses();
   mlir::coll::registerCollPasses();
+  mlir::coll::registerCollConvolutionsPasses();
   mlir::coll::registerCollPipelines();
   if (llvm::Error error = loadPassPlugins({argv, static_cast<size_t>(argc)})) {
     llvm::WithColor::error() << llvm::toString(std::move(error)) << "\n";

@@ -65,6 +65,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("device", options.gpu);
   traits.addFlag("matmul-precision", options.precision == "highest" ? "" : options.precision);
   traits.addFlag("fuse-attention", options.fuseAttention ? "on" : "");
+  traits.addFlag("convolutions", options.convolutions ? "library" : "");
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
   traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");

@@ -6,6 +6,7 @@
 #include "driver/place.h"
 #include "runtime/base/env.h"
 #include "runtime/kernels/available.h"
+#include "runtime/step/device/convolution.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -117,6 +118,11 @@ cl::opt<std::string> fuseAttention("fuse-attention", cl::value_desc("auto|on|off
                                    cl::desc("attention on GPUs without its matrix of scores in "
                                             "memory; auto (default): where this build has GPU "
                                             "kernels"));
+cl::opt<std::string>
+    convolutions("convolutions", cl::value_desc("auto|library|packed"), cl::init("auto"),
+                 cl::cat(stepCategory),
+                 cl::desc("on GPUs: by cuDNN, or copied into matrix products; auto "
+                          "(default): by cuDNN where it is here"));
 cl::opt<bool> noVerify("no-verify", cl::cat(stepCategory),
                        cl::desc("run without the proof that the ranks cannot mismatch"));
 cl::opt<bool> noCache("no-cache", cl::cat(stepCategory),
@@ -364,6 +370,17 @@ llvm::Error readFuseAttention(Options &options) {
   return llvm::Error::success();
 }
 
+llvm::Error readConvolutions(Options &options) {
+  if (!llvm::is_contained({"auto", "library", "packed"}, convolutions))
+    return makeError("--convolutions=" + convolutions + ": expected auto, library or packed");
+  if (convolutions == "library" && options.gpu.empty())
+    return makeError("--convolutions=library needs --device=gpu: on CPUs convolutions are packed");
+  options.convolutions =
+      !options.gpu.empty() && (convolutions == "library" ||
+                               (convolutions == "auto" && coll::rt::convolutionsAvailable().ok()));
+  return llvm::Error::success();
+}
+
 llvm::Error readDevice(Options &options) {
   llvm::Expected<std::string> gpu = parseDevice(device);
   if (!gpu)
@@ -379,7 +396,7 @@ llvm::Error readDevice(Options &options) {
     return makeError("--check=" + check + ": expected cpu or gpu");
   if (check == "gpu")
     options.checkGpu = options.gpu.empty() ? llvm::cantFail(parseDevice(check)) : options.gpu;
-  return readFuseAttention(options);
+  return joinErrors(readFuseAttention(options), readConvolutions(options));
 }
 
 /// An empty value is a variable of the shell that is not set, rather than the wish to do

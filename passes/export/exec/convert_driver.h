@@ -4,7 +4,7 @@
 #define COLL_PASSES_EXPORT_EXEC_CONVERT_DRIVER_H
 
 #include "dialect/attention.h"
-#include "dialect/exec/exec.h"
+#include "dialect/exec/convolution.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/export/exec/plan_buffers.h"
@@ -45,6 +45,7 @@ private:
   exec::Precision getPrecision(Type factor, std::optional<StringRef> asked) const;
   void convertGemm(GemmOp op);
   StringAttr getAttentionPrecision(Type element, std::optional<StringRef> asked);
+  void convertConvolution(ConvolutionOp op);
   void convertAttention(AttentionOp op);
   void convertAttentionGradient(AttentionGradientOp op);
   void convertBlocking(Operation *op);

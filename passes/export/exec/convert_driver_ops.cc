@@ -116,6 +116,18 @@ void DriverConverter::convertGemm(GemmOp op) {
                        c);
 }
 
+void DriverConverter::convertConvolution(ConvolutionOp op) {
+  Type element = op.getA().getType().getElementType();
+  StringAttr precision; // highest if absent
+  if (exec::Precision used = getPrecision(element, op.getPrecision());
+      used != exec::Precision::Highest)
+    precision = b_.getStringAttr(exec::stringifyPrecision(used));
+  exec::ConvolutionOp::create(
+      b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()), TypeAttr::get(element),
+      op.getKindAttr(), precision, op.getSizesAttr(), op.getInputAttr(), op.getWindowAttr(),
+      op.getOutputAttr(), op.getStridesAttr(), op.getDilationsAttr(), op.getPadsAttr());
+}
+
 /// Null for the highest. Attention has no form that rounds factors to bf16: TF32 is the next.
 StringAttr DriverConverter::getAttentionPrecision(Type element, std::optional<StringRef> asked) {
   if (getPrecision(element, asked) == exec::Precision::Highest)

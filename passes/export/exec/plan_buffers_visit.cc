@@ -3,6 +3,7 @@
 #include "passes/export/exec/plan_buffers_impl.h"
 
 #include "dialect/attention.h"
+#include "dialect/convolution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/step/abi/abi.h"
 
@@ -103,6 +104,7 @@ void BufferPlanner::visitAwait(AwaitOp op) {
 }
 
 /// Nothing is computed in place. The gradient needs scratch memory.
+/// Attention and convolutions, which read all their operands and write all their results.
 void BufferPlanner::visitAttention(Operation *op) {
   for (Value result : op->getResults())
     defineResult(result);
@@ -215,7 +217,7 @@ LogicalResult BufferPlanner::visit(Operation *op) {
     }
     return success();
   }
-  if (isa<AttentionOp, AttentionGradientOp>(op))
+  if (isa<AttentionOp, AttentionGradientOp, ConvolutionOp>(op))
     return visitAttention(op), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop), visitCarriedFutures(loop);

@@ -13,7 +13,7 @@
 
 #include "passes/passes.h"
 
-#include "dialect/exec/exec.h"
+#include "dialect/exec/convolution.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <map>
@@ -329,8 +329,8 @@ void FunctionChecker::visit(Operation *op, Memory &memory, bool isQuiet) {
     if (gemm.getAccumulate())
       read(op, gemm.getC(), memory);
     write(op, gemm.getC(), memory);
-  } else if (isa<exec::AttentionOp, exec::AttentionGradientOp>(op)) {
-    unsigned reads = isa<exec::AttentionOp>(op) ? 3 : 6;
+  } else if (isa<exec::AttentionOp, exec::AttentionGradientOp, exec::ConvolutionOp>(op)) {
+    unsigned reads = isa<exec::ConvolutionOp>(op) ? 2 : isa<exec::AttentionOp>(op) ? 3 : 6;
     for (Value view : op->getOperands().take_front(reads))
       read(op, view, memory);
     for (Value view : op->getOperands().drop_front(reads))

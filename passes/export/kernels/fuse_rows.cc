@@ -12,6 +12,7 @@
 #include "passes/export/kernels/fuse_rows.h"
 
 #include "dialect/attention.h"
+#include "dialect/convolution.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -39,7 +40,7 @@ bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::Collap
 bool isMovable(Operation *op) {
   return !op->walk([](Operation *inner) {
               bool isFixed = isa_and_nonnull<CollDialect>(inner->getDialect()) &&
-                             !isa<GemmOp, AttentionOp, AttentionGradientOp>(inner);
+                             !isa<GemmOp, ConvolutionOp, AttentionOp, AttentionGradientOp>(inner);
               return isFixed ? WalkResult::interrupt() : WalkResult::advance();
             }).wasInterrupted();
 }

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 7 };
+enum { kCollAbiVersion = 8 };
 /* Id of the first entry of the table of computations; those of later ones are lower. */
 enum { kCollFirstComputation = -2 };
 
@@ -81,6 +81,28 @@ typedef struct CollContraction {
   int64_t stride_a, stride_b, stride_out;
   const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
 } CollContraction;
+
+/* Which of its three tensors a convolution computes from the two others. */
+typedef enum CollConvolutionKind {
+  kCollConvolutionForward = 0, /* y from x and w */
+  kCollConvolutionData = 1,    /* x from y and w: the gradient of x, from that of y */
+  kCollConvolutionFilter = 2   /* w from x and y: the gradient of w, from that of y */
+} CollConvolutionKind;
+
+/* y[n][o][g][f] = sum over p and c of x[n][o * stride + p * dilation - pad][g][c] * w[g][f][p][c],
+ * where x is zero outside; and its two gradients. All are dense: x is
+ * [batch][in][groups][channels], w [groups][features][window][channels], y
+ * [batch][out][groups][features], with three spatial dimensions each; those that are not needed
+ * come first and have size 1. All are of one type, and sums are in f32 (f64 of f64). */
+typedef struct CollConvolution {
+  int32_t dtype;                             /* CollDtype: f32, f64, f16 or bf16 */
+  int32_t compute;                           /* CollCompute */
+  int32_t kind;                              /* CollConvolutionKind */
+  int32_t reserved;                          /* 0 */
+  int64_t batch, groups, channels, features; /* channels and features of a group */
+  int64_t in[3], window[3], out[3];
+  int64_t stride[3], dilation[3], pad[3];
+} CollConvolution;
 
 /* Where a tensor [batch][heads][rows][dim] has its elements: strides in elements; those along dim
  * lie one after another. */

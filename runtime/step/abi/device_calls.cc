@@ -4,6 +4,7 @@
 #include "runtime/step/abi/guarded.h"
 #include "runtime/step/device/attention.h"
 #include "runtime/step/device/contraction.h"
+#include "runtime/step/device/convolution.h"
 
 #include <algorithm>
 #include <limits>
@@ -180,6 +181,22 @@ int32_t coll_abi_members(CollContext *ctx, int32_t op, int32_t group, const void
                                        ": the members' memory is not reached at this place"));
     std::copy(found.begin(), found.end(), addresses);
     return kCollOk;
+  });
+}
+
+int32_t coll_abi_convolve(CollContext *ctx, int32_t op, const CollConvolution *convolution,
+                          const void *a, const void *b, void *out) {
+  return onDevice(ctx, op, "convolve", [&](Device &device, const CallSite &site) -> Status {
+    if (!convolution)
+      return Status::invalid("the convolution is null");
+    Result<kernels::Convolution> read = convolutionOf(*convolution);
+    if (!read)
+      return read.status();
+    const kernels::ConvolutionBuffers buffers{a, b, out};
+    Status status = checkConvolution(*read, buffers);
+    if (status.ok() && !isEmpty(*read))
+      status = device.convolve(site, *read, buffers);
+    return status.ok() ? status : status.annotate(describe(*read));
   });
 }
 

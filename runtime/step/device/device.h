@@ -10,6 +10,7 @@
 #include "runtime/backend/call/check.h"
 #include "runtime/base/trace.h"
 #include "runtime/kernels/attention/attention.h"
+#include "runtime/kernels/convolution/convolution.h"
 #include "runtime/program/program.h"
 
 #include <functional>
@@ -94,6 +95,9 @@ public:
   // The call has passed checkAttention(), and is not empty.
   virtual Status attend(const CallSite &site, const kernels::Attention &attention,
                         const kernels::AttentionBuffers &buffers, bool isBackward) = 0;
+  // The call has passed checkConvolution(), and is not empty.
+  virtual Status convolve(const CallSite &site, const kernels::Convolution &convolution,
+                          const kernels::ConvolutionBuffers &buffers) = 0;
   // Null if the program has no constants.
   virtual Result<void *> constants() = 0;
 

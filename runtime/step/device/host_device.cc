@@ -73,4 +73,10 @@ Status HostDevice::attend(const CallSite &, const kernels::Attention &attention,
   return {};
 }
 
+Status HostDevice::convolve(const CallSite &, const kernels::Convolution &convolution,
+                            const kernels::ConvolutionBuffers &buffers) {
+  kernels::convolutionReference(convolution, buffers);
+  return {};
+}
+
 } // namespace coll::rt

@@ -35,6 +35,8 @@ public:
                   const void *b, void *out) override;
   Status attend(const CallSite &site, const kernels::Attention &attention,
                 const kernels::AttentionBuffers &buffers, bool isBackward) override;
+  Status convolve(const CallSite &site, const kernels::Convolution &convolution,
+                  const kernels::ConvolutionBuffers &buffers) override;
   Result<void *> constants() override { return const_cast<void *>(constants_); }
 
 private:

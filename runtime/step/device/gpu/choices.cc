@@ -50,15 +50,17 @@ std::string plain(std::string text) {
 
 } // namespace
 
-std::shared_ptr<AlgorithmChoices> AlgorithmChoices::of(const std::string &gpuName, size_t version) {
+std::shared_ptr<AlgorithmChoices> AlgorithmChoices::of(const std::string &kind,
+                                                       const std::string &gpuName, size_t version) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<AlgorithmChoices>> all;
   const std::string folder = cacheFolder();
   const std::string path =
-      folder.empty() ? "" : folder + "/matmul-" + plain(gpuName) + "-" + std::to_string(version);
+      folder.empty() ? ""
+                     : folder + "/" + kind + "-" + plain(gpuName) + "-" + std::to_string(version);
   std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<AlgorithmChoices> &choices =
-      all[path + " " + gpuName + " " + std::to_string(version)];
+      all[path + " " + kind + " " + gpuName + " " + std::to_string(version)];
   if (!choices)
     choices = std::make_shared<AlgorithmChoices>(path);
   return choices;
@@ -83,7 +85,7 @@ dl::LtAlgorithm AlgorithmChoices::add(const std::string &key, const dl::LtAlgori
   // Other processes add, too: between reading and writing the file is this one's.
   Fd guard(open((path_ + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (guard.get() < 0 || flock(guard.get(), LOCK_EX) != 0) {
-    log(LogLevel::Debug, "choices of cuBLASLt's algorithms are not kept: cannot lock " + path_);
+    log(LogLevel::Debug, "choices of algorithms are not kept: cannot lock " + path_);
     return all_.emplace(key, algorithm).first->second;
   }
   readLocked();
@@ -112,7 +114,7 @@ void AlgorithmChoices::writeLocked() const {
     file << key << ' ' << hexOf(algorithm) << '\n';
   file.close();
   if (!file || std::rename(unfinished.c_str(), path_.c_str()) != 0)
-    log(LogLevel::Debug, "choices of cuBLASLt's algorithms are not kept: cannot write " + path_);
+    log(LogLevel::Debug, "choices of algorithms are not kept: cannot write " + path_);
 }
 
 } // namespace coll::rt

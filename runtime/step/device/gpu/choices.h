@@ -1,9 +1,10 @@
-// choices.h - which algorithm of cuBLASLt each form of a contraction takes, for this process and,
-// in a file, for those to come.
+// choices.h - which algorithm of cuBLASLt or cuDNN each form of a product or a convolution takes,
+// for this process and, in a file, for those to come.
 //
-// The file is matmul-GPU-VERSION in the folder of COLL_CACHE_DIR, for one kind of GPU and version
-// of the library: a line per form, its key and the algorithm in hexadecimal digits. A process
-// that adds to it keeps what is there, so all processes take the choice that was made first.
+// The file is matmul-GPU-VERSION or convolution-GPU-VERSION in the folder of COLL_CACHE_DIR, for
+// one kind of GPU and version of the library: a line per form, its key and the algorithm in
+// hexadecimal digits. A process that adds to it keeps what is there, so all processes take the
+// choice that was made first.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H
@@ -21,9 +22,10 @@ namespace coll::rt {
 // Any thread may use it.
 class AlgorithmChoices {
 public:
-  // The choices for this kind of GPU; shared by all ranks of the process. A file that cannot be
-  // read counts as empty.
-  static std::shared_ptr<AlgorithmChoices> of(const std::string &gpuName, size_t version);
+  // The choices of this kind ("matmul") for this kind of GPU; shared by all ranks of the process. A
+  // file that cannot be read counts as empty.
+  static std::shared_ptr<AlgorithmChoices> of(const std::string &kind, const std::string &gpuName,
+                                              size_t version);
 
   // `path` of the file; empty: none.
   explicit AlgorithmChoices(std::string path);

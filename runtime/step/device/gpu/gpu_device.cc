@@ -2,9 +2,11 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
+#include "runtime/base/log.h"
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 namespace coll::rt {
@@ -345,6 +347,37 @@ Status GpuDevice::attend(const CallSite &site, const kernels::Attention &attenti
   return put(site, [&] {
     return (isBackward ? platform_.attentionBackward : platform_.attention)(attention, buffers,
                                                                             stream_);
+  });
+}
+
+Status GpuDevice::openCudnn() {
+  if (convolutions_ || hasNoCudnn_)
+    return {};
+  Result<const dl::Cudnn *> cudnn =
+      platform_.cudnn ? Result<const dl::Cudnn *>(platform_.cudnn) : dl::cudnn();
+  hasNoCudnn_ = !cudnn.ok();
+  if (hasNoCudnn_) {
+    static std::once_flag once;
+    std::call_once(once, [&] {
+      log(LogLevel::Warn, "convolutions run on a slow kernel: " + cudnn.status().message());
+    });
+    return {};
+  }
+  Result<std::unique_ptr<Convolutions>> made = Convolutions::create(**cudnn, *gpu_);
+  if (!made)
+    return made.status();
+  convolutions_ = made.take();
+  return {};
+}
+
+Status GpuDevice::convolve(const CallSite &site, const kernels::Convolution &convolution,
+                           const kernels::ConvolutionBuffers &buffers) {
+  COLL_RETURN_IF_ERROR(openCudnn());
+  return put(site, [&] {
+    Result<bool> done = false;
+    if (convolutions_)
+      done = convolutions_->run(convolution, buffers, stream_, isCapturing_);
+    return done && !*done ? platform_.convolution(convolution, buffers, stream_) : done.status();
   });
 }
 

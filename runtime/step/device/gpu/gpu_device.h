@@ -14,6 +14,7 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/device/device.h"
 #include "runtime/step/device/gpu/bounce.h"
+#include "runtime/step/device/gpu/convolve.h"
 #include "runtime/step/device/gpu/matmul.h"
 #include "runtime/step/device/gpu/module.h"
 #include "runtime/step/device/gpu/platform.h"
@@ -57,6 +58,8 @@ public:
                   const void *b, void *out) override;
   Status attend(const CallSite &site, const kernels::Attention &attention,
                 const kernels::AttentionBuffers &buffers, bool isBackward) override;
+  Status convolve(const CallSite &site, const kernels::Convolution &convolution,
+                  const kernels::ConvolutionBuffers &buffers) override;
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
@@ -90,6 +93,8 @@ private:
   Status storeInline(dl::CudaAddress dst, const char *src, int64_t bytes);
   // Runs the program without a graph; a graph of very many calls is not worth its memory.
   Status runEagerly(const Execution &execution);
+  // Looks for cuDNN, once; without it convolutions run on the runtime's own kernel.
+  Status openCudnn();
   // The call cannot be part of a graph.
   Status leaveGraphs(const char *what);
   Result<Graph> capture(const Execution &execution);
@@ -108,9 +113,11 @@ private:
   std::unique_ptr<Registration> known_;
   char *constants_ = nullptr;
   std::unique_ptr<Bounce> bounce_;
-  std::unique_ptr<PinnedPool> staging_; // of calls on host memory
-  std::shared_ptr<GpuModule> module_;   // null: the program has no kernels
-  std::unique_ptr<Matmuls> matmuls_;    // null before the first contraction
+  std::unique_ptr<PinnedPool> staging_;        // of calls on host memory
+  std::shared_ptr<GpuModule> module_;          // null: the program has no kernels
+  std::unique_ptr<Matmuls> matmuls_;           // null before the first contraction
+  std::unique_ptr<Convolutions> convolutions_; // null before the first one, and without cuDNN
+  bool hasNoCudnn_ = false;
   std::map<GraphKey, Graph> graphs_;
   std::unique_ptr<StreamTrace> streamTrace_; // null before the first traced run
   StreamTrace *traced_ = nullptr;            // null: this run is not traced

@@ -4,6 +4,7 @@
 #include "runtime/base/log.h"
 #include "runtime/step/device/contraction.h"
 #include "runtime/step/device/gpu/choices.h"
+#include "runtime/step/device/gpu/timing.h"
 
 #include <algorithm>
 #include <limits>
@@ -132,7 +133,7 @@ Result<std::unique_ptr<Matmuls>> Matmuls::create(const dl::CublasLt &lt, gpu::Gp
   made->workspace_ = workspace.take();
   char name[256] = "GPU";
   (void)gpu.cuda().deviceGetName(name, sizeof(name), gpu.ordinal());
-  made->choices_ = AlgorithmChoices::of(name, lt.getVersion());
+  made->choices_ = AlgorithmChoices::of("matmul", name, lt.getVersion());
   return made;
 }
 
@@ -224,37 +225,6 @@ Status Matmuls::put(const Plan &plan, const CollContraction &c, const dl::LtAlgo
                       "cublasLtMatmul");
 }
 
-// Milliseconds of one run, after one that warms up.
-Result<float> Matmuls::time(const Plan &plan, const CollContraction &c,
-                            const dl::LtAlgorithm &algorithm, const Operands &operands,
-                            dl::CudaStream stream) const {
-  const dl::Cuda &cuda = gpu_.cuda();
-  dl::CudaEvent begin = nullptr, end = nullptr;
-  Status status = dl::cudaStatus(cuda, cuda.eventCreate(&begin, 0), "cuEventCreate");
-  if (status.ok())
-    status = dl::cudaStatus(cuda, cuda.eventCreate(&end, 0), "cuEventCreate");
-  for (int run = 0; run <= kTimedRuns && status.ok(); ++run) {
-    if (run == 1)
-      status = dl::cudaStatus(cuda, cuda.eventRecord(begin, stream), "cuEventRecord");
-    if (status.ok())
-      status = put(plan, c, algorithm, operands, stream, timingWorkspace_.device());
-  }
-  if (status.ok())
-    status = dl::cudaStatus(cuda, cuda.eventRecord(end, stream), "cuEventRecord");
-  if (status.ok())
-    status = dl::cudaStatus(cuda, cuda.streamSynchronize(stream), "cuStreamSynchronize");
-  float milliseconds = 0;
-  if (status.ok())
-    status = dl::cudaStatus(cuda, cuda.eventElapsedTime(&milliseconds, begin, end),
-                            "cuEventElapsedTime");
-  for (dl::CudaEvent event : {begin, end})
-    if (event)
-      (void)cuda.eventDestroy(event);
-  if (!status.ok())
-    return status;
-  return milliseconds / kTimedRuns;
-}
-
 // The candidates run into memory of their own, on a stream of their own: what the step's stream
 // waits for may need another rank, whose thread is here as well.
 Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContraction &c,
@@ -279,7 +249,9 @@ Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContrac
   float least = std::numeric_limits<float>::infinity();
   Status status;
   for (const dl::LtHeuristic &candidate : candidates) {
-    Result<float> taken = time(plan, c, candidate.algorithm, apart, *stream);
+    Result<float> taken = timeOnStream(gpu_, *stream, kTimedRuns, [&] {
+      return put(plan, c, candidate.algorithm, apart, *stream, timingWorkspace_.device());
+    });
     if (!taken && taken.status().code() != kCollUnsupported)
       status = taken.status();
     if (taken && *taken < least) {

@@ -55,8 +55,6 @@ private:
   Result<dl::LtAlgorithm> findFastest(const Plan &plan, const CollContraction &c,
                                       const std::vector<dl::LtHeuristic> &candidates,
                                       const Operands &operands);
-  Result<float> time(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
-                     const Operands &operands, dl::CudaStream stream) const;
   Status put(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
              const Operands &operands, dl::CudaStream stream, char *workspace) const;
 

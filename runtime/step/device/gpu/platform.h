@@ -4,19 +4,26 @@
 #define COLL_RUNTIME_STEP_DEVICE_GPU_PLATFORM_H
 
 #include "runtime/dl/cublaslt.h"
+#include "runtime/dl/cudnn.h"
 #include "runtime/dl/platform.h"
 #include "runtime/kernels/attention/attention.h"
+#include "runtime/kernels/convolution/convolution.h"
 
 namespace coll::rt {
 
 using AttentionLauncher = Status (*)(const kernels::Attention &, const kernels::AttentionBuffers &,
                                      void *stream);
 
+using ConvolutionLauncher = Status (*)(const kernels::Convolution &,
+                                       const kernels::ConvolutionBuffers &, void *stream);
+
 struct GpuPlatform {
   const dl::Cuda *cuda = nullptr;
   const dl::CublasLt *cublasLt = nullptr; // null: the machine's, when a contraction needs it
   AttentionLauncher attention = kernels::launchAttention;
   AttentionLauncher attentionBackward = kernels::launchAttentionBackward;
+  ConvolutionLauncher convolution = kernels::launchConvolution; // where cuDNN has no engine
+  const dl::Cudnn *cudnn = nullptr; // null: the machine's, when a convolution needs it
 };
 
 // The machine's driver, or a test's. kCollUnsupported, with the reason, if there is no GPU. Any

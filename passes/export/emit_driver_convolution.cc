@@ -1,0 +1,60 @@
+// Driver functions: convolutions, which the runtime computes.
+
+#include "passes/export/emit_driver.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::coll;
+
+static CollCompute getCompute(exec::ConvolutionOp op) {
+  if (op.getElement().isF64())
+    return kCollComputeF64;
+  switch (*exec::symbolizePrecision(op.getPrecision().value_or("highest"))) {
+  case exec::Precision::Highest:
+    return kCollComputeF32;
+  case exec::Precision::Tf32:
+    return kCollComputeTf32;
+  case exec::Precision::Bf16:
+    return kCollComputeBf16;
+  }
+  llvm_unreachable("every precision has a case");
+}
+
+static CollConvolutionKind getKind(StringRef kind) {
+  if (kind == kConvolutionForward)
+    return kCollConvolutionForward;
+  return kind == kConvolutionData ? kCollConvolutionData : kCollConvolutionFilter;
+}
+
+/// The runtime has three spatial dimensions; those that are missing come first.
+static void fill(int64_t (&sizes)[3], ArrayRef<int64_t> list, int64_t missing) {
+  std::fill(std::begin(sizes), std::end(sizes), missing);
+  std::copy(list.begin(), list.end(), std::end(sizes) - list.size());
+}
+
+/// What is computed is a constant of the module, a CollConvolution.
+void DriverEmitter::emitConvolution(exec::ConvolutionOp op) {
+  CollConvolution call = {};
+  call.dtype = *getDtype(op.getElement());
+  call.compute = getCompute(op);
+  call.kind = getKind(op.getKind());
+  call.batch = op.getSizes()[0], call.groups = op.getSizes()[1];
+  call.channels = op.getSizes()[2], call.features = op.getSizes()[3];
+  fill(call.in, op.getInput(), 1);
+  fill(call.window, op.getWindow(), 1);
+  fill(call.out, op.getOutput(), 1);
+  fill(call.stride, op.getStrides(), 1);
+  fill(call.dilation, op.getDilations(), 1);
+  fill(call.pad, op.getPads(), 0);
+  static_assert(sizeof(CollConvolution) % 8 == 0);
+  constexpr int64_t kWords = sizeof(CollConvolution) / 8;
+  int64_t words[kWords];
+  std::memcpy(words, &call, sizeof(words));
+  Value global = makeGlobal(
+      "convolution_" + std::to_string(numConvolutions_++),
+      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
+      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
+  callAbi(AbiFunction::convolve, {ctx_, i32(computation("convolution")), global, address(op.getA()),
+                                  address(op.getB()), address(op.getResult())});
+}

@@ -1,0 +1,228 @@
+#include "runtime/step/device/gpu/convolve.h"
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/log.h"
+#include "runtime/step/device/gpu/choices.h"
+#include "runtime/step/device/gpu/timing.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace coll::rt {
+
+namespace {
+
+constexpr int64_t kMostWorkspace = int64_t{512} << 20;
+constexpr size_t kCandidates = 6;
+constexpr int kTimedRuns = 3;
+constexpr int64_t kMostAlignment = 16;
+
+int64_t alignmentOf(const kernels::ConvolutionBuffers &buffers) {
+  int64_t alignment = kMostAlignment;
+  for (const void *data : {buffers.a, buffers.b, static_cast<const void *>(buffers.result)})
+    while (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment) != 0)
+      alignment /= 2;
+  return alignment;
+}
+
+Convolutions::Form formOf(const kernels::Convolution &c, int64_t alignment) {
+  Convolutions::Form form{c.dtype,    c.tf32,    static_cast<int64_t>(c.kind),
+                          alignment,  c.batch,   c.groups,
+                          c.channels, c.features};
+  size_t at = 8;
+  for (const auto &sizes : {c.in, c.window, c.out, c.stride, c.dilation, c.pad})
+    for (int64_t size : sizes)
+      form[at++] = size;
+  return form;
+}
+
+// The form's name in the file of choices.
+std::string nameOf(const Convolutions::Form &form) {
+  std::string name;
+  for (int64_t part : form)
+    name += (name.empty() ? "" : ",") + std::to_string(part);
+  return name;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Convolutions>> Convolutions::create(const dl::Cudnn &dnn, gpu::Gpu &gpu) {
+  std::unique_ptr<Convolutions> made(new Convolutions(dnn, gpu));
+  COLL_RETURN_IF_ERROR(dl::dnnStatus(dnn, dnn.create(&made->handle_), "cudnnCreate"));
+  char name[256] = "GPU";
+  (void)gpu.cuda().deviceGetName(name, sizeof(name), gpu.ordinal());
+  made->choices_ = AlgorithmChoices::of("convolution", name, dnn.getVersion());
+  return made;
+}
+
+Convolutions::~Convolutions() {
+  gpu::Gpu::Scope scope(gpu_);
+  plans_.clear();
+  if (handle_)
+    (void)dnn_.destroy(handle_);
+}
+
+Status Convolutions::reserve(int64_t bytes) {
+  if (bytes <= (workspaces_.empty() ? 0 : workspaces_.back().bytes()))
+    return {};
+  Result<dl::GpuMemory> made =
+      dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes);
+  if (!made)
+    return made.status().annotate("the workspace of convolutions, " + std::to_string(bytes) +
+                                  " bytes");
+  workspaces_.push_back(made.take());
+  return {};
+}
+
+Result<Convolutions::Plan> Convolutions::makePlan(const DnnEngine &engine) const {
+  Result<DnnObject> made = DnnObject::create(dnn_, dl::kDnnExecutionPlan);
+  if (!made)
+    return made.status();
+  COLL_RETURN_IF_ERROR(made->set(dl::kDnnPlanHandle, dl::kDnnTypeHandle, &handle_));
+  COLL_RETURN_IF_ERROR(made->set(dl::kDnnPlanConfig, engine.config));
+  COLL_RETURN_IF_ERROR(made->finalize("a plan"));
+  Plan plan;
+  Result<int64_t> count =
+      made->get(dl::kDnnPlanWorkspace, dl::kDnnTypeInt64, &plan.workspaceBytes, 1);
+  if (!count)
+    return count.status();
+  plan.plan = made.take();
+  plan.proposal = engine.proposal;
+  plan.engine = engine.number;
+  return plan;
+}
+
+std::vector<Convolutions::Plan> Convolutions::makePlans(const std::vector<DnnEngine> &engines,
+                                                        size_t most) const {
+  std::vector<Plan> plans;
+  for (const DnnEngine &engine : engines) {
+    Result<Plan> plan = makePlan(engine); // not all that are proposed can be made
+    if (plan && plan->workspaceBytes <= kMostWorkspace)
+      plans.push_back(plan.take());
+    if (plans.size() == most)
+      break;
+  }
+  return plans;
+}
+
+Status Convolutions::put(const Plan &plan, const kernels::ConvolutionBuffers &buffers,
+                         char *workspace) const {
+  Result<DnnObject> pack = DnnObject::create(dnn_, dl::kDnnVariantPack);
+  if (!pack)
+    return pack.status();
+  const void *data[] = {buffers.a, buffers.b, buffers.result};
+  COLL_RETURN_IF_ERROR(pack->set(dl::kDnnPackUniqueIds, {ConvolutionGraph::kA, ConvolutionGraph::kB,
+                                                         ConvolutionGraph::kResult}));
+  COLL_RETURN_IF_ERROR(pack->set(dl::kDnnPackPointers, dl::kDnnTypePointer, data, std::size(data)));
+  COLL_RETURN_IF_ERROR(pack->set(dl::kDnnPackWorkspace, dl::kDnnTypePointer, &workspace));
+  COLL_RETURN_IF_ERROR(pack->finalize("a call"));
+  return dl::dnnStatus(dnn_, dnn_.execute(handle_, plan.plan.get(), pack->get()),
+                       "cudnnBackendExecute");
+}
+
+// The plans run into memory of their own, on a stream of their own: what the step's stream waits
+// for may need another rank, whose thread is here as well.
+Result<size_t> Convolutions::findFastest(const std::vector<Plan> &plans,
+                                         const kernels::Convolution &c,
+                                         const kernels::ConvolutionBuffers &buffers) {
+  using Kind = dl::GpuMemory::Kind;
+  int64_t most = 1;
+  for (const Plan &plan : plans)
+    most = std::max(most, plan.workspaceBytes);
+  Result<dl::GpuMemory> workspace = dl::GpuMemory::create(gpu_.context(), Kind::Device, most);
+  if (!workspace)
+    return workspace.status();
+  Result<dl::GpuMemory> result =
+      dl::GpuMemory::create(gpu_.context(), Kind::Device, c.numResults() * dtypeSize(c.dtype));
+  if (!result)
+    return result.status();
+  Result<dl::CudaStream> stream = gpu_.makeStream();
+  if (!stream)
+    return stream.status();
+  const kernels::ConvolutionBuffers apart{buffers.a, buffers.b, result->device()};
+  size_t best = 0;
+  float least = std::numeric_limits<float>::infinity();
+  Status status = dl::dnnStatus(dnn_, dnn_.setStream(handle_, *stream), "cudnnSetStream");
+  for (size_t i = 0; i < plans.size() && status.ok(); ++i) {
+    Result<float> taken = timeOnStream(gpu_, *stream, kTimedRuns,
+                                       [&] { return put(plans[i], apart, workspace->device()); });
+    if (!taken && taken.status().code() != kCollUnsupported)
+      status = taken.status();
+    if (taken && *taken < least) {
+      least = *taken;
+      best = i;
+    }
+  }
+  gpu_.endStream(*stream);
+  if (!status.ok())
+    return status;
+  return best;
+}
+
+Result<Convolutions::Plan> Convolutions::choose(const std::string &key,
+                                                const kernels::Convolution &c,
+                                                const kernels::ConvolutionBuffers &buffers,
+                                                int64_t alignment, bool isCaptured) {
+  Result<ConvolutionGraph> graph = ConvolutionGraph::create(dnn_, handle_, c, alignment);
+  if (!graph && graph.status().code() != kCollDevice)
+    return Plan(); // a form that the library does not describe
+  if (!graph)
+    return graph.status();
+  Result<std::vector<DnnEngine>> engines = graph->propose(dnn_, c);
+  if (!engines)
+    return engines.status();
+  if (std::optional<dl::LtAlgorithm> known = choices_->find(key)) {
+    for (const DnnEngine &engine : *engines)
+      if (static_cast<uint64_t>(engine.proposal) == known->data[0] &&
+          static_cast<uint64_t>(engine.number) == known->data[1])
+        if (Result<Plan> plan = makePlan(engine); plan && plan->workspaceBytes <= kMostWorkspace)
+          return plan;
+    log(LogLevel::Warn, "the cached engine of " + describe(c) + " is not valid here");
+  }
+  std::vector<Plan> plans = makePlans(*engines, isCaptured ? 1 : kCandidates);
+  if (plans.empty())
+    return Plan();
+  if (isCaptured || plans.size() == 1)
+    return std::move(plans.front());
+  Result<size_t> fastest = findFastest(plans, c, buffers);
+  if (!fastest) { // there may be no memory to try them in
+    log(LogLevel::Info,
+        describe(c) + " takes cuDNN's first proposal: " + fastest.status().message());
+    return std::move(plans.front());
+  }
+  dl::LtAlgorithm choice;
+  choice.data[0] = static_cast<uint64_t>(plans[*fastest].proposal);
+  choice.data[1] = static_cast<uint64_t>(plans[*fastest].engine);
+  // Another process may have chosen meanwhile.
+  const dl::LtAlgorithm kept = choices_->add(key, choice);
+  for (Plan &plan : plans)
+    if (static_cast<uint64_t>(plan.proposal) == kept.data[0])
+      return std::move(plan);
+  return std::move(plans[*fastest]);
+}
+
+Result<bool> Convolutions::run(const kernels::Convolution &c,
+                               const kernels::ConvolutionBuffers &buffers, dl::CudaStream stream,
+                               bool isCaptured) {
+  const int64_t alignment = alignmentOf(buffers);
+  const Form form = formOf(c, alignment);
+  auto known = plans_.find(form);
+  if (known == plans_.end()) {
+    Result<Plan> chosen = choose(nameOf(form), c, buffers, alignment, isCaptured);
+    if (!chosen)
+      return chosen.status();
+    if (!chosen->plan.get())
+      log(LogLevel::Info, "cuDNN has no engine for " + describe(c) + ": it runs on a slow kernel");
+    known = plans_.emplace(form, chosen.take()).first;
+  }
+  const Plan &plan = known->second;
+  if (!plan.plan.get())
+    return false;
+  COLL_RETURN_IF_ERROR(reserve(plan.workspaceBytes));
+  COLL_RETURN_IF_ERROR(dl::dnnStatus(dnn_, dnn_.setStream(handle_, stream), "cudnnSetStream"));
+  char *workspace = workspaces_.empty() ? nullptr : workspaces_.back().device();
+  COLL_RETURN_IF_ERROR(put(plan, buffers, workspace));
+  return true;
+}
+
+} // namespace coll::rt
