@@ -28,9 +28,13 @@ const char *preferredCore() {
   return nullptr;
 }
 
+// OpenBLAS of Python's package scipy-openblas32 has a prefix to its names.
 template <typename Function>
-void resolve(void *library, const char *name, Function &function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+void resolve(void *library, const std::string &name, Function &function) {
+  void *found = dlsym(library, name.c_str());
+  if (!found)
+    found = dlsym(library, ("scipy_" + name).c_str());
+  function = reinterpret_cast<Function>(found);
 }
 
 void *openLibrary(const std::string &name) {

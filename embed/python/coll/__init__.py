@@ -13,7 +13,10 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
+import importlib.util
+import os
+import pathlib
 import typing
 
 if typing.TYPE_CHECKING:
@@ -40,9 +43,21 @@ __all__ = ["Collective", "Error", "Executable", "MoeBuffer", "RemoteTensor", "Re
 __version__ = "0.1.0"
 
 
+@functools.cache
+def _find_blas():
+    """Matrix products by the OpenBLAS of package scipy-openblas32, unless COLL_BLAS names a library."""
+    package = importlib.util.find_spec("scipy_openblas32")
+    if package is None or "COLL_BLAS" in os.environ:
+        return
+    library = pathlib.Path(package.origin).parent / "lib" / "libscipy_openblas.so"
+    if library.exists():
+        os.environ["COLL_BLAS"] = str(library)
+
+
 def __getattr__(name):
     if name not in _MODULES:
         raise AttributeError(f"module 'coll' has no attribute '{name}'")
+    _find_blas()
     value = getattr(importlib.import_module(_MODULES[name], __name__), name)
     globals()[name] = value
     return value

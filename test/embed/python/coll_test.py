@@ -276,5 +276,27 @@ class ImportTest(unittest.TestCase):
             coll.nothing
 
 
+class BlasTest(unittest.TestCase):
+    def chosen(self, **variables):
+        """The library of matrix products that a process takes, which runs a step first."""
+        program = ("import os, coll, coll_test, numpy as np; "
+                   "step = coll.compile(coll_test.STEP).start([np.zeros((4, 3), np.float32)]); "
+                   "step.step(np.ones((8, 4), np.float32)); print(os.environ.get('COLL_BLAS'))")
+        others = {name: value for name, value in os.environ.items() if name != "COLL_BLAS"}
+        made = subprocess.run([sys.executable, "-c", program], env=others | variables, text=True,
+                              capture_output=True, check=True)
+        self.assertNotIn("products will be slow", made.stderr)
+        return made.stdout.strip()
+
+    def test_the_package_of_openblas_is_found(self):
+        try:
+            import scipy_openblas32
+        except ImportError:
+            self.skipTest("scipy-openblas32 is not installed")
+        folder = pathlib.Path(scipy_openblas32.__file__).parent
+        self.assertEqual(self.chosen(), str(folder / "lib/libscipy_openblas.so"))
+        self.assertEqual(self.chosen(COLL_BLAS="none"), "none")
+
+
 if __name__ == "__main__":
     unittest.main()

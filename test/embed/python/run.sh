@@ -6,11 +6,11 @@ build=$1 folder=$2 python=$3
 source=$(cd "$(dirname "$0")/../../.." && pwd)
 venv=$folder/venv
 mkdir -p "$folder"
-if ! "$venv/bin/python" -c 'import nanobind, numpy, jax, flax, optax' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import nanobind, numpy, scipy_openblas32, jax, flax, optax' 2>/dev/null; then
   if ! { "$python" -m venv "$venv" &&
     timeout 300 "$venv/bin/pip" install -q --disable-pip-version-check \
-      nanobind numpy jax flax optax; } >"$folder/pip.log" 2>&1; then
-    echo "SKIPPED: nanobind, numpy, jax, flax and optax cannot be installed: $(tail -1 "$folder/pip.log")"
+      nanobind numpy scipy-openblas32 jax flax optax; } >"$folder/pip.log" 2>&1; then
+    echo "SKIPPED: nanobind, numpy, scipy-openblas32, jax, flax and optax cannot be installed: $(tail -1 "$folder/pip.log")"
     exit 77
   fi
 fi
