@@ -8,7 +8,6 @@
 #include "embed/c/structs.h"
 #include "runtime/dl/beside.h"
 #include "runtime/kernels/available.h"
-#include "runtime/step/device/convolution.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -108,7 +107,7 @@ Outcome readDevice(const coll_compile_options &options, run::Target &target) {
     return invalid("device \"" + device + "\": " + llvm::toString(gpu.takeError()));
   target.gpu = std::move(*gpu);
   target.fuseAttention = !target.gpu.empty() && kernels::kernelsAvailable().ok();
-  target.convolutions = !target.gpu.empty() && rt::convolutionsAvailable().ok();
+  target.convolutions = !target.gpu.empty() && kernels::convolutionsAvailable().ok();
   if (!options.matmul_precision)
     return nullptr;
   if (target.gpu.empty())

@@ -5,7 +5,6 @@
 #include "compiler/shared_object.h"
 #include "compiler/untrusted_text.h"
 #include "runtime/kernels/available.h"
-#include "runtime/step/device/convolution.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
 
@@ -199,7 +198,7 @@ llvm::Error chooseConvolutions(Options &options) {
         "--convolutions=library needs --device=gpu: on CPUs convolutions are packed");
   options.target.convolutions =
       isForGpu && (options.convolutions == "library" ||
-                   (options.convolutions == "auto" && coll::rt::convolutionsAvailable().ok()));
+                   (options.convolutions == "auto" && coll::kernels::convolutionsAvailable().ok()));
   return llvm::Error::success();
 }
 

@@ -6,7 +6,6 @@
 #include "driver/place.h"
 #include "runtime/base/env.h"
 #include "runtime/kernels/available.h"
-#include "runtime/step/device/convolution.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -377,7 +376,7 @@ llvm::Error readConvolutions(Options &options) {
     return makeError("--convolutions=library needs --device=gpu: on CPUs convolutions are packed");
   options.convolutions =
       !options.gpu.empty() && (convolutions == "library" ||
-                               (convolutions == "auto" && coll::rt::convolutionsAvailable().ok()));
+                               (convolutions == "auto" && coll::kernels::convolutionsAvailable().ok()));
   return llvm::Error::success();
 }
 

@@ -1,6 +1,8 @@
 #include "runtime/kernels/convolution/convolution.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/dl/cudnn.h"
+#include "runtime/kernels/available.h"
 
 namespace coll::kernels {
 
@@ -34,6 +36,11 @@ const char *nameOf(Convolution::Kind kind) {
 }
 
 } // namespace
+
+rt::Status convolutionsAvailable() {
+  COLL_RETURN_IF_ERROR(kernelsAvailable());
+  return rt::dl::cudnn().status();
+}
 
 std::string describe(const Convolution &c) {
   const int dims = spatialDims(c);

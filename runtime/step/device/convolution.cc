@@ -1,8 +1,6 @@
 #include "runtime/step/device/convolution.h"
 
 #include "runtime/base/dtype.h"
-#include "runtime/dl/cudnn.h"
-#include "runtime/kernels/available.h"
 
 #include <algorithm>
 
@@ -36,11 +34,6 @@ Result<kernels::Convolution> convolutionOf(const CollConvolution &c) {
   std::copy_n(c.dilation, out.dilation.size(), out.dilation.begin());
   std::copy_n(c.pad, out.pad.size(), out.pad.begin());
   return out;
-}
-
-Status convolutionsAvailable() {
-  COLL_RETURN_IF_ERROR(kernels::kernelsAvailable());
-  return dl::cudnn().status();
 }
 
 } // namespace coll::rt

@@ -11,10 +11,6 @@ namespace coll::rt {
 // Fails where there is no such type, kind or form of computing; all else checkConvolution() checks.
 Result<kernels::Convolution> convolutionOf(const CollConvolution &convolution);
 
-// Whether convolutions had better be left to this runtime: cuDNN is here, and a kernel for those
-// that it has no engine for. kCollUnsupported, with the reason. Any thread may call it.
-Status convolutionsAvailable();
-
 } // namespace coll::rt
 
 #endif // COLL_RUNTIME_STEP_DEVICE_CONVOLUTION_H
