@@ -10,7 +10,9 @@ import sys
 
 from common import SMALL, STEPS, finish, run, side_by_side, tool
 
-CASES = [*SMALL, "moe_top_k_momentum", "rank_loss_sort_novograd", "cnn_batchnorm_rmsprop", "vit_bf16_sgd"]
+CASES = [*SMALL, "moe_top_k_momentum", "rank_loss_sort_novograd", "cnn_batchnorm_rmsprop", "vit_bf16_sgd",
+         "conv_transpose_adagrad", "resnet_remat_lamb", "diffusion_unet_ema", "gpt_tiny_bf16_adam", "gpt_bf16_adamw",
+         "llama_scan_layers_adamw", "lora_frozen_adamw"]
 SUMMARY = re.compile(r"(ERROR|RACECHECK) SUMMARY: .*")
 
 
