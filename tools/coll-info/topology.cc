@@ -51,7 +51,7 @@ rt::Result<double> timeCalls(rt::Communicator &group, int64_t ranks, int64_t ele
   return best;
 }
 
-// The mean of the calls that stand between pieces of work, which the ranks do not end together. A
+// The median of the calls that stand between pieces of work, which the ranks do not end together. A
 // piece is as long as a kernel of a small step, and longer than the caches next to a core.
 rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
   std::vector<float> source(1), target(static_cast<size_t>(ranks)), from(kWorkElems, 1), to(from);
@@ -60,14 +60,16 @@ rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
   call.src = source.data();
   call.dst = target.data();
   call.count = 1;
-  std::chrono::duration<double, std::micro> total{};
+  std::vector<double> times;
   for (int i = 0; i < kSmallCalls; ++i) {
     std::copy(from.begin(), from.end(), to.begin());
     const auto start = std::chrono::steady_clock::now();
     COLL_RETURN_IF_ERROR(group.run(call));
-    total += std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    times.push_back(took.count());
   }
-  return total.count() / kSmallCalls;
+  std::nth_element(times.begin(), times.begin() + kSmallCalls / 2, times.end());
+  return times[kSmallCalls / 2];
 }
 
 // What one rank measures.
