@@ -85,8 +85,7 @@ TEST_P(ForecastTest, MemoryIsWhatTheRunTakes) {
 
 std::string nameOf(const testing::TestParamInfo<Case> &info) {
   std::string name = std::string(info.param.step) + "_" + info.param.strategy;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 
