@@ -102,9 +102,9 @@ const EnvInfo kTable[] = {
      "1: steps on GPUs wait for the GPU after each kernel, copy and product, and use no graphs, so "
      "that a fault names the operation; slow",
      0, 1},
-    {EnvVar::GpuRootUpdate, "COLL_GPU_ROOT_UPDATE", "1",
-     "whether root updates of steps on GPUs run as one kernel where the ranks reach each other's "
-     "memory (backend direct); the same on all ranks. 0: as calls of their own",
+    {EnvVar::GpuRootUpdate, "COLL_GPU_ROOT_UPDATE", "0",
+     "1: root updates of steps on GPUs run as one kernel where the ranks reach each other's memory "
+     "(backend direct). 0: as calls of their own. The same on all ranks",
      0, 1},
     {EnvVar::Nccl, "COLL_NCCL", "libnccl.so.2",
      "library of NCCL, 2.19 or later; none: backend nccl is not used"},

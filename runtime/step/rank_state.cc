@@ -88,12 +88,11 @@ Communicator *RankState::findMembers() const {
   const bool isAsked = envInt(EnvVar::GpuRootUpdate) != 0;
   const bool isReached = isAsked && members->reachesMembers();
   if (members->position() == 0)
-    log(LogLevel::Info,
-        "root updates of " + describeGroup(members->ranks()) +
-            (isReached ? " run as one kernel on the memory of all members"
-             : isAsked ? " run as calls of their own: this backend's ranks do not "
-                         "reach each other's memory"
-                       : " run as calls of their own, as COLL_GPU_ROOT_UPDATE says"));
+    log(LogLevel::Info, "root updates of " + describeGroup(members->ranks()) +
+                            (isReached ? " run as one kernel on the memory of all members"
+                             : isAsked ? " run as calls of their own: this backend's ranks do not "
+                                         "reach each other's memory"
+                                       : " run as calls of their own: COLL_GPU_ROOT_UPDATE is 0"));
   return isReached ? members : nullptr;
 }
 

@@ -444,6 +444,7 @@ int32_t rootStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *
 class RootStepTest : public GpuStepTest {
 protected:
   RootStepTest() {
+    setenv("COLL_GPU_ROOT_UPDATE", "1", 1);
     cuda_.defineKernel("root_update", {8, 8, 8, 8, 8}, [](const dl::FakeLaunch &launch) {
       const auto first = 2 * launch.parameter<int64_t>(4);
       for (int64_t i = first; i < first + 2; ++i)
@@ -452,6 +453,8 @@ protected:
               launch.parameter<const float *>(0)[i] + launch.parameter<const float *>(1)[i];
     });
   }
+
+  ~RootStepTest() override { unsetenv("COLL_GPU_ROOT_UPDATE"); }
 
   static Program rootProgram(CollEntry step = rootStep, const std::string &reached = "0") {
     std::string text = descriptorText(2);
@@ -485,11 +488,10 @@ TEST_F(RootStepTest, TheUpdateRunsOnTheMemoryOfAllMembersAndIsCaptured) {
   EXPECT_EQ(cuda_.calls("launchKernel"), 18);
 }
 
-TEST_F(RootStepTest, TheUpdateRunsAsCallsWhereItIsAskedFor) {
+TEST_F(RootStepTest, TheUpdateRunsAsCallsByDefault) {
   direct::ScopedPlatform platform(emulatedPeers(cuda_.table()));
-  setenv("COLL_GPU_ROOT_UPDATE", "0", 1);
-  EXPECT_EQ(trained("direct"), afterFive_);
   unsetenv("COLL_GPU_ROOT_UPDATE");
+  EXPECT_EQ(trained("direct"), afterFive_);
   EXPECT_EQ(cuda_.calls("launchKernel"), 12);
 }
 
