@@ -10,8 +10,8 @@ namespace coll::kernels {
 // kCollUnsupported in a build without the CUDA toolkit, whose launchers refuse every call.
 rt::Status kernelsAvailable();
 
-// Whether convolutions had better be left to this runtime: cuDNN is here, and a kernel for the forms
-// that it has no engine for. kCollUnsupported, with the reason. Any thread may call it.
+// Whether convolutions had better be left to this runtime: cuDNN is here, and a kernel for the
+// forms that it has no engine for. kCollUnsupported, with the reason. Any thread may call it.
 rt::Status convolutionsAvailable();
 
 } // namespace coll::kernels

@@ -374,9 +374,9 @@ llvm::Error readConvolutions(Options &options) {
     return makeError("--convolutions=" + convolutions + ": expected auto, library or packed");
   if (convolutions == "library" && options.gpu.empty())
     return makeError("--convolutions=library needs --device=gpu: on CPUs convolutions are packed");
-  options.convolutions =
-      !options.gpu.empty() && (convolutions == "library" ||
-                               (convolutions == "auto" && coll::kernels::convolutionsAvailable().ok()));
+  options.convolutions = !options.gpu.empty() &&
+                         (convolutions == "library" ||
+                          (convolutions == "auto" && coll::kernels::convolutionsAvailable().ok()));
   return llvm::Error::success();
 }
 
