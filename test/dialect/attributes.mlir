@@ -24,7 +24,7 @@ func.func private @shardings() attributes {
 // CHECK-SAME: d = #coll.dim<[]>
 // CHECK-SAME: e = #coll<reduction umax>
 // CHECK-SAME: f = #coll<order rank>
-// CHECK-SAME: g = !coll.request
+// CHECK-SAME: g = !coll.future<tensor<4xf32>>
 func.func private @groups() attributes {
   a = #coll.group<@m["dp"]>,
   b = #coll.group<[[0, 1], [2, 3]]>,
@@ -32,7 +32,7 @@ func.func private @groups() attributes {
   d = #coll.dim<[]>,
   e = #coll<reduction umax>,
   f = #coll<order rank>,
-  g = !coll.request}
+  g = !coll.future<tensor<4xf32>>}
 
 // CHECK-LABEL: func.func @boundary
 // CHECK-SAME: tensor<2x4xf32> {coll.global_type = tensor<8x4xf32>, coll.name = "w", coll.role = "state", coll.sharding = #coll.sharding<@m, {{\[\[}}"dp"], []]>}

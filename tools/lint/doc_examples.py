@@ -16,7 +16,8 @@ BLOCK = re.compile(r"^ *```mlir\n(.*?)^ *```", re.M | re.S)
 VALUE = re.compile(r"%\w+")
 EXPECTED = re.compile(r"use of value '(%\w+)' expects different type than prior uses: "
                       r"'(.*)' vs '.*'")
-PROLOGUE = 'coll.mesh @m ["dp" = 4, "tp" = 2]\n'
+PROLOGUE = 'coll.mesh @m ["dp" = 4, "tp" = 2, "pp" = 2]\n'
+START = 'coll.start { coll.barrier over @m["dp"] coll.yield } : !coll.future'
 
 
 def run(coll_opt, text):
@@ -31,6 +32,8 @@ def free_values(code):
         left = re.match(r"((?:\s*%\w+\s*,?)+)=", line)
         defined.update(VALUE.findall(left.group(1)) if left else [])
         defined.update(re.findall(r"(%\w+)\s*:", line) if re.match(r"\s*\^|\s*func", line) else [])
+        if loop := re.search(r"scf\.for (%\w+) = .*?(?:iter_args\((.*?)\)|$)", line):
+            defined.update([loop[1], *re.findall(r"(%\w+) =", loop[2] or "")])
     return [v for v in dict.fromkeys(VALUE.findall(code)) if v not in defined]
 
 
@@ -39,12 +42,15 @@ def wrap(code, types):
         return code
     if re.match(r"\s*(exec\.function|func\.func)", code):
         return PROLOGUE + code
-    arguments = ", ".join(f"{value}: {kind}" for value, kind in types.items())
+    # A future is no argument: what starts one is in the same function.
+    started = [value for value, kind in types.items() if kind == "!coll.future"]
+    starts = "\n".join(f'{value} = {START}' for value in started)
+    arguments = ", ".join(f"{value}: {kind}" for value, kind in types.items() if value not in started)
     attributes = [line for line in code.splitlines() if line.strip().startswith("#")]
     if attributes:
         hung = ", ".join(f"a{i} = {text}" for i, text in enumerate(attributes))
         return f"{PROLOGUE}func.func @example() attributes {{{hung}}} {{ return }}\n"
-    return f"{PROLOGUE}func.func @example({arguments}) {{\n{code}\nreturn\n}}\n"
+    return f"{PROLOGUE}func.func @example({arguments}) {{\n{starts}\n{code}\nreturn\n}}\n"
 
 
 def check(coll_opt, code):
