@@ -70,7 +70,7 @@ own() {
 }
 
 # A compiled step with COLL, the static file coll, on each backend that takes one: every collective of the timeline has
-# its reason and its completion, and a plugin hears of each with the GPU's stamps.
+# its reason and its completion, and what a plugin hears is consistent.
 steps() {
   [ -n "${COLL:-}" ] || { echo "COLL does not name the static file coll" && return 77; }
   local step=test/data/jax/mlp_digits_momentum folder=$out/steps backends=(threads net) backend
@@ -85,7 +85,6 @@ steps() {
     python3 "$here/../run/inputs/profile.py" "$folder/$backend.timeline" | tail -n 12 | tee "$folder/$backend.facts"
     grep -q '^0 operations without a reason' "$folder/$backend.facts" || return 1
     "$build/bin/coll-trace" check "$folder/$backend.timeline" "$folder/$backend"/*.pftrace || return 1
-    python3 "$here/profiler_check.py" --own "$folder/$backend" || return 1
   done
 }
 
