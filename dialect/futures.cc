@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// The values of an scf.for that are carried at the same place.
 namespace {
+/// The values of an scf.for that are carried at the same place.
 struct Carried {
   Value init, argument, yielded, result;
 };
@@ -69,13 +69,14 @@ static LogicalResult reportUse(Operation *start, Operation *user, const Twine &t
 
 LogicalResult mlir::coll::verifyAwaitedOnce(Operation *start, Value future, StringRef what,
                                             llvm::function_ref<bool(Operation *)> isAwait) {
-  SmallVector<Value> values = {future};
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
+  llvm::SetVector<Value> values;
+  values.insert(future);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Value value = values[i];
     if (!value.hasOneUse()) {
       InFlightDiagnostic diagnostic = start->emitOpError(what) << " must be awaited exactly once";
       if (value != future)
-        diagnostic.attachNote(value.getLoc()) << "it is not where this loop carries it";
+        diagnostic.attachNote(value.getLoc()) << "the value that this loop carries is not";
       for (Operation *user : value.getUsers())
         diagnostic.attachNote(user->getLoc()) << "it is used here";
       return diagnostic;
@@ -91,14 +92,13 @@ LogicalResult mlir::coll::verifyAwaitedOnce(Operation *start, Value future, Stri
     Operation *loop = isYield ? user->getParentOp() : user;
     if (isa_and_present<scf::ForOp>(loop) && !getNumCarried(loop))
       return success();
-    // What a round yields is the argument of the next, which is followed from the initial value.
-    if (isYield && getNumCarried(loop))
-      continue;
-    unsigned bounds = loop->getNumOperands() - loop->getNumResults();
+    // What a round yields is the argument of the next.
+    unsigned bounds = isYield ? 0 : loop->getNumOperands() - loop->getNumResults();
     if (!getNumCarried(loop) || use.getOperandNumber() < bounds)
       return reportUse(start, user, what + " can only be awaited, or carried by an scf.for");
     Carried carried = getCarried(loop, use.getOperandNumber() - bounds);
-    values.append({carried.argument, carried.result});
+    values.insert(carried.argument);
+    values.insert(carried.result);
   }
   return success();
 }

@@ -44,8 +44,11 @@ static Location getPlace(Operation *op) {
   for (Operation *at = op; at;) {
     if (at->getLoc()->findInstanceOf<FileLineColLoc>())
       return at->getLoc();
-    bool isRead = at->getNumResults() > 0 && !at->getResult(0).use_empty();
-    at = isRead ? *at->getResult(0).user_begin() : nullptr;
+    Operation *first = nullptr;
+    for (Operation *user : at->getUsers())
+      if (!first || (user->getBlock() == first->getBlock() && user->isBeforeInBlock(first)))
+        first = user;
+    at = first;
   }
   return op->getLoc();
 }

@@ -144,13 +144,13 @@ func.func @start_c4_elsewhere(%c: i1) {
 
 // The loop drops what it is given.
 func.func @start_c4_dropped(%n: index) {
-  // expected-error@+1 {{future must be awaited exactly once}}
   %q = coll.start {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{it is not where this loop carries it}}
+  // expected-note@+1 {{the value that this loop carries is not}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
+    // expected-error@+1 {{future must be awaited exactly once}}
     %next = coll.start {
       coll.barrier over [[0, 1]]
       coll.yield
@@ -165,14 +165,14 @@ func.func @start_c4_dropped(%n: index) {
 
 // Nobody awaits the last one.
 func.func @start_c4_last(%n: index) {
-  // expected-error@+1 {{future must be awaited exactly once}}
   %q = coll.start {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{it is not where this loop carries it}}
+  // expected-note@+1 {{the value that this loop carries is not}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
     coll.await %f : !coll.future
+    // expected-error@+1 {{future must be awaited exactly once}}
     %next = coll.start {
       coll.barrier over [[0, 1]]
       coll.yield
@@ -191,7 +191,7 @@ func.func @start_c4_again(%n: index) {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{it is not where this loop carries it}}
+  // expected-note@+1 {{the value that this loop carries is not}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
     // expected-note@+1 {{it is used here}}
     coll.await %f : !coll.future
@@ -235,5 +235,23 @@ func.func @malformed(%n: index) {
     coll.await %f : !coll.future
     "scf.yield"() : () -> ()
   }) : (index, index, index, !coll.future) -> !coll.future
+  return
+}
+
+// -----
+
+// What a round starts is handed on to the next, which drops it.
+func.func @start_c4_yielded(%f: !coll.future, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-note@+1 {{the value that this loop carries is not}}
+  %last = scf.for %i = %zero to %n step %one iter_args(%sent = %f) -> (!coll.future) {
+    // expected-error@+1 {{future must be awaited exactly once}}
+    %next = coll.start {
+      coll.barrier over [[0, 1]]
+      coll.yield
+    } : !coll.future
+    scf.yield %next : !coll.future
+  }
   return
 }

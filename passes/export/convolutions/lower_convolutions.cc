@@ -172,16 +172,16 @@ struct LowerConvolutionsPass : public impl::LowerConvolutionsPassBase<LowerConvo
   }
 
   void runOnOperation() override {
-    std::vector<Plan> plans;
+    SmallVector<linalg::GenericOp> sums;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (!op.hasPureTensorSemantics() || !isMultiplyAdd(op))
-        return;
-      if (std::optional<Plan> plan = planConvolution(op))
-        plans.push_back(std::move(*plan));
+      if (op.hasPureTensorSemantics() && isMultiplyAdd(op))
+        sums.push_back(op);
     });
+    // One after the other: a plan names the operand that it reads, which may be a sum before it.
     IRRewriter rewriter(&getContext());
-    for (const Plan &plan : plans)
-      ConvolutionBuilder(rewriter, plan).build();
+    for (linalg::GenericOp op : sums)
+      if (std::optional<Plan> plan = planConvolution(op))
+        ConvolutionBuilder(rewriter, *plan).build();
     eraseUnused(getOperation());
   }
 };

@@ -70,7 +70,8 @@ bool readWindowed(AffineMap map, ConvolutionLoops &loops) {
 bool sortLoops(ConvolutionLoops &loops) {
   llvm::SmallBitVector used(loops.extents.size());
   for (const auto &spatial : loops.spatial) {
-    if (used[spatial.output] || used[spatial.window])
+    if (used[spatial.output] || used[spatial.window] ||
+        llvm::count(loops.windowedDims, spatial.output) != 1)
       return false;
     used.set(spatial.output);
     used.set(spatial.window);

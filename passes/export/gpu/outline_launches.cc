@@ -307,7 +307,7 @@ FailureOr<GpuKernel> outlineKernel(func::FuncOp kernel, gpu::GPUModuleOp code) {
   FailureOr<KernelInfo> info = getKernelInfo(kernel);
   if (failed(info))
     return failure();
-  GpuKernel result{std::move(*info), {}};
+  GpuKernel result{std::move(*info), {}, std::nullopt};
   if (failed(bufferizeToLinalg(kernel, result.info)) || failed(prepareBuffers(kernel)) ||
       failed(KernelOutliner(kernel, code).run()))
     return failure();

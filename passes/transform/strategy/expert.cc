@@ -6,7 +6,8 @@
 //   h[c,e,f] = x[c,d]   · w1[e,d,f]    each expert sees all tokens; e counts experts where the
 //   y[c,e,d] = h[c,e,f] · w2[e,f,d]    result meets the experts of a later product by it
 //
-// What is added to or scales the values of experts, such as a bias each, is split with them.
+// What is added to or scales the values of experts, such as a bias each, is split with them; the
+// weights of the product that routes tokens are not.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -61,9 +62,15 @@ private:
 
   void splitBatched(Operation *op) {
     const ShardingRule &rule = weights_.ruleOf(op);
+    if (isProduct(op, rule))
+      for (Value operand : op->getOperands())
+        if (const Weights *weights = weights_.find(operand))
+          isMultiplied_.insert(weights->argument);
     forEachDim(op, rule, [&](const Weights &weights, unsigned operand, unsigned dim) {
-      if (findDim(rule.operands[1 - operand], rule.operands[operand][dim].factor) >= 0)
-        split(weights, dim);
+      if (findDim(rule.operands[1 - operand], rule.operands[operand][dim].factor) < 0)
+        return;
+      hasExperts_ = true; // even where a pattern has decided how they are split
+      split(weights, dim);
     });
   }
 
@@ -78,10 +85,8 @@ private:
   }
 
   void split(const Weights &weights, unsigned dim) {
-    if (isDecided(weights))
-      return;
-    sharding_.split(weights.argument, weights.dims[dim], axis_);
-    hasExperts_ |= isDecided(weights);
+    if (!isDecided(weights))
+      sharding_.split(weights.argument, weights.dims[dim], axis_);
   }
 
   bool isSplit(const Weights &weights, unsigned dim) const {
@@ -137,7 +142,8 @@ private:
       for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
         const Weights *weights = weights_.find(operand);
         const int64_t dim = findDim(rule.operands[index], factor);
-        if (weights && dim >= 0 && weights->dims[dim] >= 0)
+        if (weights && dim >= 0 && weights->dims[dim] >= 0 && weights->dims.size() > 1 &&
+            !isMultiplied_.contains(weights->argument))
           split(*weights, dim);
       }
     for (auto [index, result] : llvm::enumerate(op->getResults()))
@@ -167,6 +173,7 @@ private:
   int64_t ranks_;
   WeightsOfStep weights_;
   bool hasExperts_ = false;
+  llvm::DenseSet<unsigned> isMultiplied_; // arguments that a product reads
   llvm::DenseMap<Value, int64_t> splits_; // the dimension of a value that counts experts
 };
 

@@ -90,3 +90,56 @@ module @all_tokens {
       : tensor<4x8x16xf32>, tensor<4x16x8xf32>, tensor<2x8x6xf32>, tensor<12x4x8xf32>, tensor<12x2x6xf32>
   }
 }
+
+// -----
+
+#rows = affine_map<(e, t, f) -> (e, t)>
+#full = affine_map<(e, t, f) -> (e, t, f)>
+#given = affine_map<(d, e, t) -> (t, d)>
+#counted = affine_map<(d, e, t) -> (e, t)>
+#router = affine_map<(d, e, t) -> (d, e)>
+#routed = affine_map<(t, e, d) -> (t, e)>
+#from = affine_map<(t, e, d) -> (t, d)>
+#by = affine_map<(t, e, d) -> (d, e)>
+
+// What routes tokens stays whole, though its gradient counts experts.
+// CHECK-LABEL: module @router
+// CHECK: func.func @step(
+// CHECK-SAME: coll.name = "w", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\["ep"\], \[\], \[\]\]}}>
+// CHECK-SAME: coll.name = "route", coll.role = "state", coll.sharding = #coll.sharding<@mesh, {{\[\[\], \[\]\]}}>
+module @router {
+  func.func @step(%w: tensor<4x8x16xf32> {coll.role = "state", coll.name = "w"},
+                  %route: tensor<8x4xf32> {coll.role = "state", coll.name = "route"},
+                  %x: tensor<12x8xf32> {coll.role = "batch", coll.name = "x"},
+                  %t: tensor<4x12x8xf32> {coll.role = "batch", coll.name = "t"})
+      -> (tensor<4x8x16xf32>, tensor<8x4xf32>, tensor<12x4xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<4x12x16xf32>
+    %zero_o = arith.constant dense<0.0> : tensor<12x4xf32>
+    %zero_s = arith.constant dense<0.0> : tensor<4x12xf32>
+    %zero_r = arith.constant dense<0.0> : tensor<8x4xf32>
+    %odds = linalg.generic {indexing_maps = [#from, #by, #routed], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x, %route : tensor<12x8xf32>, tensor<8x4xf32>) outs(%zero_o : tensor<12x4xf32>) {
+    ^bb0(%l: f32, %r: f32, %o: f32):
+      %p = arith.mulf %l, %r : f32
+      %n = arith.addf %o, %p : f32
+      linalg.yield %n : f32
+    } -> tensor<12x4xf32>
+    %h = linalg.batch_matmul ins(%t, %w : tensor<4x12x8xf32>, tensor<4x8x16xf32>)
+                             outs(%zero : tensor<4x12x16xf32>) -> tensor<4x12x16xf32>
+    %s = linalg.generic {indexing_maps = [#full, #rows], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%h : tensor<4x12x16xf32>) outs(%zero_s : tensor<4x12xf32>) {
+    ^bb0(%l: f32, %o: f32):
+      %n = arith.addf %o, %l : f32
+      linalg.yield %n : f32
+    } -> tensor<4x12xf32>
+    %g = linalg.generic {indexing_maps = [#given, #counted, #router], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x, %s : tensor<12x8xf32>, tensor<4x12xf32>) outs(%zero_r : tensor<8x4xf32>) {
+    ^bb0(%l: f32, %r: f32, %o: f32):
+      %p = arith.mulf %l, %r : f32
+      %n = arith.addf %o, %p : f32
+      linalg.yield %n : f32
+    } -> tensor<8x4xf32>
+    %new = arith.addf %route, %g : tensor<8x4xf32>
+    return %w, %new, %odds : tensor<4x8x16xf32>, tensor<8x4xf32>, tensor<12x4xf32>
+  }
+}
