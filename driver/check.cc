@@ -90,11 +90,13 @@ public:
 
 private:
   void keepLargest(double delta) {
-    largest_.push(delta);
-    if (largest_.size() <= numOutliers_ + 1)
-      return;
+    if (largest_.size() <= numOutliers_)
+      return largest_.push(delta);
+    if (delta <= largest_.top()) // most are
+      return addToBulk(delta);
     addToBulk(largest_.top());
     largest_.pop();
+    largest_.push(delta);
   }
 
   void addToBulk(double delta) {

@@ -135,8 +135,10 @@ void Judge::judgeGradient(size_t i) {
     return;
   }
   if (isExplained)
-    comparison.note = "cannot be judged: its noise is more than 1e-2 of its largest value; let "
-                      "the step return its gradient, too, under the same name";
+    comparison.note = "cannot be judged: its noise is more than " +
+                      std::string(isNarrow_ ? "3e-2" : "1e-2") +
+                      " of its largest value; let the step return its gradient, too, under the "
+                      "same name";
 }
 
 void Judge::run() {

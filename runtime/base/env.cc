@@ -31,7 +31,9 @@ const EnvInfo kTable[] = {
     {EnvVar::Affinity, "COLL_AFFINITY", "none",
      "processors of rank threads: none, compact, spread (over NUMA nodes), or a list as 0,2,4-7"},
     {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
-     "library with the CBLAS interface for matrix products; none: built-in loops"},
+     "library with the CBLAS interface for matrix products; none: built-in loops; if unset, the "
+     "Python "
+     "package takes that of scipy-openblas32"},
     {EnvVar::StreamBytes, "COLL_STREAM_BYTES", "0",
      "bytes that an operation of backend threads reads and writes from which its results bypass "
      "the caches; 0: the last-level caches of the processors that the process may use"},

@@ -38,7 +38,6 @@ enum DnnNumericalNote : int {
 inline constexpr int kDnnMostNotes = 32; // more than there are
 
 // cudnnBackendBehaviorNote_t
-inline constexpr int kDnnNoteRuntimeCompilation = 0;
 
 // cudnnBackendDescriptorType_t
 enum DnnDescriptorType : int {
@@ -101,7 +100,6 @@ enum DnnAttribute : int {
   kDnnPackWorkspace = 1003,
   kDnnEngineGlobalIndex = 1301,
   kDnnEngineNumericalNote = 1303,
-  kDnnEngineBehaviorNote = 1305,
 };
 
 // cudnnBackendAttributeType_t
@@ -116,7 +114,6 @@ enum DnnAttributeType : int {
   kDnnTypeHeuristicMode = 8,
   kDnnTypeNumericalNote = 11,
   kDnnTypeDescriptor = 15,
-  kDnnTypeBehaviorNote = 19,
 };
 
 // Every function: member of the table, symbol of the library, parameters.

@@ -21,8 +21,8 @@ static void relax() {
 
 namespace {
 
-// The thread has the default rounding, as the crew's own threads have: a caller that flushes small
-// numbers to zero would get other results at its rank than the other ranks do.
+// Every member computes with the default rounding: one whose thread flushes small numbers to zero,
+// or was made by one that does, would get other results than the other ranks.
 class DefaultFloats {
 public:
   DefaultFloats() {
@@ -41,7 +41,9 @@ private:
 
 Crew::Crew(int size, First first)
     : callerTakesPart_(first == First::Caller),
-      pollUs_(size <= numAllowedProcessors() ? envInt(EnvVar::SpinUs) : 0) {}
+      pollUs_(size + (first == First::Thread ? 1 : 0) <= numAllowedProcessors()
+                  ? envInt(EnvVar::SpinUs)
+                  : 0) {}
 
 Result<std::unique_ptr<Crew>> Crew::create(int size, First first) {
   std::unique_ptr<Crew> crew(new Crew(size, first));
@@ -106,6 +108,7 @@ void Crew::run(const std::function<void(int)> &task) {
 }
 
 void Crew::loop(Member &self, int index) {
+  DefaultFloats floats;
   for (uint64_t seen = 0;; ++seen) {
     wait(self.parker, [&] { return round_.load(std::memory_order_acquire) != seen; });
     const std::function<void(int)> *task = task_;

@@ -15,6 +15,8 @@
 #include "runtime/step/rank_state.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 namespace coll::rt {
 
@@ -55,6 +57,19 @@ struct Executor::Impl {
 };
 
 namespace {
+
+// What the task of a rank returns. The first rank is the caller's own thread: an exception must not
+// pass the other ranks, which still use what is on its stack.
+template <typename Task>
+Status withoutExceptions(Task task) {
+  try {
+    return task();
+  } catch (const std::bad_alloc &) {
+    return {kCollDevice, "the process is out of memory"};
+  } catch (const std::exception &error) {
+    return {kCollInternal, error.what()};
+  }
+}
 
 // Refuses a step that does not fit into this machine's memory, before anything is allocated.
 Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
@@ -106,7 +121,7 @@ Status Executor::Impl::allocateTogether() {
   std::vector<Status> outcomes(ranks.size());
   crew->run([&](int index) {
     RankState &rank = *ranks[static_cast<size_t>(index)];
-    Status status = rank.allocate();
+    Status status = withoutExceptions([&] { return rank.allocate(); });
     if (!status.ok())
       rank.endpoint().abort(status.annotate("rank " + std::to_string(rank.context().rank)));
     rank.endpoint().leave();
@@ -125,7 +140,7 @@ Status Executor::Impl::createRanks(const Affinity &affinity) {
   std::vector<Status> outcomes(local.size());
   crew->run([&](int index) {
     size_t i = static_cast<size_t>(index);
-    outcomes[i] = createRank(affinity, local[i], ranks[i]);
+    outcomes[i] = withoutExceptions([&] { return createRank(affinity, local[i], ranks[i]); });
   });
   for (const Status &status : outcomes)
     COLL_RETURN_IF_ERROR(status);
@@ -146,7 +161,18 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
   std::vector<RankOutcome> outcomes(ranks.size());
   crew->run([&](int index) {
     size_t i = static_cast<size_t>(index);
-    outcomes[i] = {ranks[i]->context().rank, task(*ranks[i]), &ranks[i]->context().recorder};
+    RankState &rank = *ranks[i];
+    bool hasReturned = false;
+    Status status = withoutExceptions([&] {
+      Status made = task(rank);
+      hasReturned = true;
+      return made;
+    });
+    if (!hasReturned) { // the others wait for it, and it has not left
+      rank.endpoint().abort(status.annotate("rank " + std::to_string(rank.context().rank)));
+      rank.endpoint().leave();
+    }
+    outcomes[i] = {rank.context().rank, std::move(status), &rank.context().recorder};
   });
   failure = reportFailure(what, outcomes);
   if (!failure.ok())
@@ -168,7 +194,7 @@ Status Executor::Impl::fetchArgs(const std::vector<int> &indices) {
   std::vector<Status> outcomes(ranks.size());
   crew->run([&](int index) {
     size_t i = static_cast<size_t>(index);
-    outcomes[i] = ranks[i]->fetchArgs(indices);
+    outcomes[i] = withoutExceptions([&] { return ranks[i]->fetchArgs(indices); });
   });
   for (const Status &status : outcomes)
     if (!status.ok())

@@ -1,12 +1,12 @@
-// executor.h - runs a program on its ranks, one thread per rank: all ranks in this process or, in a
+// executor.h - runs a program on its ranks, a thread for each: all ranks in this process or, in a
 // job of several processes, this process's rank.
 //
 // In a job every process makes the same calls with the same arguments. The process of rank 0
 // receives results and state; in the others they are empty.
 //
-// The rank threads and the state live as long as the executor. A single rank of backend
-// `threads` that is not pinned runs on the caller's thread. One thread at a
-// time may call it; each call blocks until all ranks are done. When a call fails
+// The rank threads and the state live as long as the executor. On CPUs the first rank of backend
+// `threads` runs on the caller's thread, unless ranks are pinned: that thread needs a stack as ranks
+// do. One thread at a time may call it; each call blocks until all ranks are done. When a call fails
 // in a rank, the state is undefined: every later call fails with the first cause.
 
 #ifndef COLL_RUNTIME_STEP_EXECUTOR_H

@@ -46,9 +46,10 @@ TEST_P(CrewTest, MembersKeepTheirThreads) {
 }
 
 TEST_P(CrewTest, AllMembersRoundAlike) {
-  std::unique_ptr<Crew> crew = Crew::create(2, GetParam()).take();
-  std::vector<int> modes(2);
   ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  std::unique_ptr<Crew> crew =
+      Crew::create(2, GetParam()).take(); // threads begin as their maker is
+  std::vector<int> modes(2);
   crew->run([&](int i) { modes[static_cast<size_t>(i)] = std::fegetround(); });
   EXPECT_EQ(std::fegetround(), FE_UPWARD); // the caller's own is as it was
   std::fesetround(FE_TONEAREST);

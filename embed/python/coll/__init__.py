@@ -47,7 +47,7 @@ __version__ = "0.1.0"
 def _find_blas():
     """Matrix products by the OpenBLAS of package scipy-openblas32, unless COLL_BLAS names a library."""
     package = importlib.util.find_spec("scipy_openblas32")
-    if package is None or "COLL_BLAS" in os.environ:
+    if package is None or package.origin is None or "COLL_BLAS" in os.environ:
         return
     library = pathlib.Path(package.origin).parent / "lib" / "libscipy_openblas.so"
     if library.exists():

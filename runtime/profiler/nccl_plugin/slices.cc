@@ -236,7 +236,6 @@ void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uin
   slice(communicator, event, "step", event.start.ns, endNs);
 }
 
-// On the GPU's time, brought to the host's clock; on the host's where the GPU gave no stamps.
 // NCCL has room for the stamps of 64 calls of a channel. Calls that its progress thread comes to
 // later than that have the stamps of later calls, and the first one that has its own is before
 // them.
@@ -249,6 +248,7 @@ void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
   last = event.gpuStart;
 }
 
+// On the GPU's time, brought to the host's clock; on the host's where the GPU gave no stamps.
 void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   Record &start = event.start;
   checkOrder(communicator, event);

@@ -122,30 +122,28 @@ Status Convolutions::put(const Plan &plan, const kernels::ConvolutionBuffers &bu
 
 // The plans run into memory of their own, on a stream of their own: what the step's stream waits
 // for may need another rank, whose thread is here as well.
-Result<size_t> Convolutions::findFastest(const std::vector<Plan> &plans,
-                                         const kernels::Convolution &c,
-                                         const kernels::ConvolutionBuffers &buffers) {
-  using Kind = dl::GpuMemory::Kind;
+Result<std::optional<size_t>>
+Convolutions::findFastest(const std::vector<Plan> &plans, const kernels::Convolution &c,
+                          const kernels::ConvolutionBuffers &buffers) {
   int64_t most = 1;
   for (const Plan &plan : plans)
     most = std::max(most, plan.workspaceBytes);
-  Result<dl::GpuMemory> workspace = dl::GpuMemory::create(gpu_.context(), Kind::Device, most);
+  Result<char *> workspace = trialWorkspace_.reserve(gpu_, most);
   if (!workspace)
     return workspace.status();
-  Result<dl::GpuMemory> result =
-      dl::GpuMemory::create(gpu_.context(), Kind::Device, c.numResults() * dtypeSize(c.dtype));
+  Result<char *> result = trialResult_.reserve(gpu_, c.numResults() * dtypeSize(c.dtype));
   if (!result)
     return result.status();
   Result<dl::CudaStream> stream = gpu_.makeStream();
   if (!stream)
     return stream.status();
-  const kernels::ConvolutionBuffers apart{buffers.a, buffers.b, result->device()};
-  size_t best = 0;
+  const kernels::ConvolutionBuffers apart{buffers.a, buffers.b, *result};
+  std::optional<size_t> best; // none can run
   float least = std::numeric_limits<float>::infinity();
   Status status = dl::dnnStatus(dnn_, dnn_.setStream(handle_, *stream), "cudnnSetStream");
   for (size_t i = 0; i < plans.size() && status.ok(); ++i) {
-    Result<float> taken = timeOnStream(gpu_, *stream, kTimedRuns,
-                                       [&] { return put(plans[i], apart, workspace->device()); });
+    Result<float> taken =
+        timeOnStream(gpu_, *stream, kTimedRuns, [&] { return put(plans[i], apart, *workspace); });
     if (!taken && taken.status().code() != kCollUnsupported)
       status = taken.status();
     if (taken && *taken < least) {
@@ -169,6 +167,8 @@ Result<Convolutions::Plan> Convolutions::choose(const std::string &key,
   if (!graph)
     return graph.status();
   Result<std::vector<DnnEngine>> engines = graph->propose(dnn_, c);
+  if (!engines && engines.status().code() != kCollDevice)
+    return Plan();
   if (!engines)
     return engines.status();
   if (std::optional<dl::LtAlgorithm> known = choices_->find(key)) {
@@ -184,21 +184,27 @@ Result<Convolutions::Plan> Convolutions::choose(const std::string &key,
     return Plan();
   if (isCaptured || plans.size() == 1)
     return std::move(plans.front());
-  Result<size_t> fastest = findFastest(plans, c, buffers);
-  if (!fastest) { // there may be no memory to try them in
-    log(LogLevel::Info,
-        describe(c) + " takes cuDNN's first proposal: " + fastest.status().message());
-    return std::move(plans.front());
+  Result<std::optional<size_t>> fastest = findFastest(plans, c, buffers);
+  if (!fastest) { // there may be no memory to try them in, nor to run one that needs much
+    log(LogLevel::Info, describe(c) + " takes the engine of cuDNN that needs the least memory: " +
+                            fastest.status().message());
+    return std::move(
+        *std::min_element(plans.begin(), plans.end(), [](const Plan &a, const Plan &b) {
+          return a.workspaceBytes < b.workspaceBytes;
+        }));
   }
+  if (!*fastest)
+    return Plan();
+  const Plan &first = plans[**fastest];
   dl::LtAlgorithm choice;
-  choice.data[0] = static_cast<uint64_t>(plans[*fastest].proposal);
-  choice.data[1] = static_cast<uint64_t>(plans[*fastest].engine);
+  choice.data[0] = static_cast<uint64_t>(first.proposal);
+  choice.data[1] = static_cast<uint64_t>(first.engine);
   // Another process may have chosen meanwhile.
   const dl::LtAlgorithm kept = choices_->add(key, choice);
   for (Plan &plan : plans)
     if (static_cast<uint64_t>(plan.proposal) == kept.data[0])
       return std::move(plan);
-  return std::move(plans[*fastest]);
+  return std::move(plans[**fastest]);
 }
 
 Result<bool> Convolutions::run(const kernels::Convolution &c,
@@ -212,7 +218,7 @@ Result<bool> Convolutions::run(const kernels::Convolution &c,
     if (!chosen)
       return chosen.status();
     if (!chosen->plan.get())
-      log(LogLevel::Info, "cuDNN has no engine for " + describe(c) + ": it runs on a slow kernel");
+      log(LogLevel::Warn, "cuDNN has no engine for " + describe(c) + ": it runs on a slow kernel");
     known = plans_.emplace(form, chosen.take()).first;
   }
   const Plan &plan = known->second;

@@ -8,6 +8,7 @@
 
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/device/gpu/convolution_graph.h"
+#include "runtime/step/device/gpu/timing.h"
 
 #include <array>
 #include <map>
@@ -51,9 +52,9 @@ private:
   Result<Plan> makePlan(const DnnEngine &engine) const;
   // The first plans that can be made of the engines, at most `most`.
   std::vector<Plan> makePlans(const std::vector<DnnEngine> &engines, size_t most) const;
-  Result<size_t> findFastest(const std::vector<Plan> &plans,
-                             const kernels::Convolution &convolution,
-                             const kernels::ConvolutionBuffers &buffers);
+  Result<std::optional<size_t>> findFastest(const std::vector<Plan> &plans,
+                                            const kernels::Convolution &convolution,
+                                            const kernels::ConvolutionBuffers &buffers);
   Status put(const Plan &plan, const kernels::ConvolutionBuffers &buffers, char *workspace) const;
   // Memory that stays as long as the object: graphs keep its address.
   Status reserve(int64_t bytes);
@@ -62,6 +63,7 @@ private:
   gpu::Gpu &gpu_;
   dl::DnnHandle handle_ = nullptr;
   std::vector<dl::GpuMemory> workspaces_; // the last one is the largest
+  TrialMemory trialWorkspace_, trialResult_;
   std::shared_ptr<AlgorithmChoices> choices_;
   std::map<Form, Plan> plans_;
 };

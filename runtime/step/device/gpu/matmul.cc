@@ -230,27 +230,22 @@ Status Matmuls::put(const Plan &plan, const CollContraction &c, const dl::LtAlgo
 Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContraction &c,
                                              const std::vector<dl::LtHeuristic> &candidates,
                                              const Operands &operands) {
-  using Kind = dl::GpuMemory::Kind;
-  Result<dl::GpuMemory> out = dl::GpuMemory::create(gpu_.context(), Kind::Device, outBytes(c));
-  if (out && timingWorkspace_.bytes() == 0) {
-    Result<dl::GpuMemory> made =
-        dl::GpuMemory::create(gpu_.context(), Kind::Device, kWorkspaceBytes);
-    if (!made)
-      return made.status();
-    timingWorkspace_ = made.take();
-  }
+  Result<char *> workspace = trialWorkspace_.reserve(gpu_, kWorkspaceBytes);
+  if (!workspace)
+    return workspace.status();
+  Result<char *> out = trialResult_.reserve(gpu_, outBytes(c));
   if (!out)
     return out.status();
   Result<dl::CudaStream> stream = gpu_.makeStream();
   if (!stream)
     return stream.status();
-  const Operands apart{operands.a, operands.b, out->device()};
+  const Operands apart{operands.a, operands.b, *out};
   dl::LtAlgorithm best = candidates.front().algorithm;
   float least = std::numeric_limits<float>::infinity();
   Status status;
   for (const dl::LtHeuristic &candidate : candidates) {
     Result<float> taken = timeOnStream(gpu_, *stream, kTimedRuns, [&] {
-      return put(plan, c, candidate.algorithm, apart, *stream, timingWorkspace_.device());
+      return put(plan, c, candidate.algorithm, apart, *stream, *workspace);
     });
     if (!taken && taken.status().code() != kCollUnsupported)
       status = taken.status();

@@ -12,6 +12,7 @@
 #include "runtime/dl/cublaslt.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/abi/abi.h"
+#include "runtime/step/device/gpu/timing.h"
 
 #include <array>
 #include <map>
@@ -61,7 +62,8 @@ private:
   const dl::CublasLt &lt_;
   gpu::Gpu &gpu_;
   dl::LtHandle handle_ = nullptr;
-  dl::GpuMemory workspace_, timingWorkspace_;
+  dl::GpuMemory workspace_;
+  TrialMemory trialWorkspace_, trialResult_;
   std::shared_ptr<AlgorithmChoices> choices_;
   std::map<Form, std::unique_ptr<Plan>> plans_;
 };
