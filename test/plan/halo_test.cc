@@ -73,10 +73,11 @@ void expectReads(const HaloLoop &loop, const std::vector<HaloSource> &sources) {
           continue;
         const int64_t q = at / reach.spread;
         const int64_t read = buffers[rank].at(plan.before + q - start);
-        if (q >= sources[s].begin && q < sources[s].extent)
+        if (q >= sources[s].begin && q < sources[s].extent) {
           EXPECT_EQ(read, 1000 * sources[s].base + q + 1) << "iteration " << i << " of " << s;
-        else if (sources.size() == 1 && !plan.readsPadding)
+        } else if (sources.size() == 1 && !plan.readsPadding) {
           EXPECT_EQ(read, kNothing) << "iteration " << i << " reads outside";
+        }
       }
     }
   }

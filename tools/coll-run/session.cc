@@ -186,7 +186,7 @@ bool Session::isStopped() {
                       "; saved in '" + options_.save + "'")
                          .str();
   compiler_.messages().say(
-      {mlir::DiagnosticSeverity::Warning, text, "", "coll-run: " + text + "\n"});
+      {mlir::DiagnosticSeverity::Warning, text, "", "coll-run: " + text + "\n", {}});
   if (report_)
     report_->contents().outcome = Outcome::Stopped;
   return true;
