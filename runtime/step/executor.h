@@ -5,9 +5,9 @@
 // receives results and state; in the others they are empty.
 //
 // The rank threads and the state live as long as the executor. On CPUs the first rank of backend
-// `threads` runs on the caller's thread, unless ranks are pinned: that thread needs a stack as ranks
-// do. One thread at a time may call it; each call blocks until all ranks are done. When a call fails
-// in a rank, the state is undefined: every later call fails with the first cause.
+// `threads` runs on the caller's thread, unless ranks are pinned: that thread needs a stack as
+// ranks do. One thread at a time may call it; each call blocks until all ranks are done. When a
+// call fails in a rank, the state is undefined: every later call fails with the first cause.
 
 #ifndef COLL_RUNTIME_STEP_EXECUTOR_H
 #define COLL_RUNTIME_STEP_EXECUTOR_H
