@@ -57,8 +57,9 @@ TEST(ScheduleTest, FewTransfersInFlightAreEnough) {
     EXPECT_LE(simulate(schedule, {{}})->makespan, whole);
     EXPECT_LE(simulateCompiled(schedule, {{}})->makespan, early);
     EXPECT_EQ(findFault(schedule).text, "");
-    if (schedule.name != "gpipe")
+    if (schedule.name != "gpipe") {
       EXPECT_LE(schedule.maxInFlight, 2 * schedule.numRanks());
+    }
   });
 }
 
@@ -179,8 +180,9 @@ TEST(ScheduleTest, HandingGradientsOnEarlyIsNeverSlower) {
   forEachShape([](const Schedule &schedule) {
     const Timeline late = *simulate(schedule, {{}}), early = *simulateCompiled(schedule, {{}});
     EXPECT_LE(early.makespan, late.makespan);
-    if (schedule.name.rfind("zb-h", 0) == 0) // whose backward passes are cut already
+    if (schedule.name.rfind("zb-h", 0) == 0) { // whose backward passes are cut already
       EXPECT_EQ(early.makespan, late.makespan);
+    }
   });
   // Each stage waits for the input gradients of the next one alone.
   const Timeline timeline = *simulateCompiled(make("1f1b", 4, 12), {{}});
