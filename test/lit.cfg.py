@@ -47,10 +47,10 @@ if config.coll_has_net:
 
 
 def may_make_namespaces():
-    """Whether jobs can run across network namespaces here."""
+    """Whether jobs can run across network namespaces here; `ip netns exec` needs one of mounts, too."""
     if not shutil.which("ip") or not shutil.which("unshare"):
         return False
-    return subprocess.run(["unshare", "--net", "true"], stderr=subprocess.DEVNULL,
+    return subprocess.run(["unshare", "--net", "--mount", "true"], stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
 
 
