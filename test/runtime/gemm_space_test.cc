@@ -81,6 +81,7 @@ protected:
       GTEST_SKIP() << "a sanitizer needs all of the address space";
     if (!dl::blas())
       GTEST_SKIP() << "there is no matrix library";
+    unsetenv("OPENBLAS_CORETYPE"); // the kernels are those of this processor
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };

@@ -157,9 +157,10 @@ Status check(const Gemm &g) {
 constexpr int64_t kBufferBytes = int64_t{128} << 20;
 constexpr int64_t kReserveBytes = int64_t{32} << 20;
 
-// One product, which maps a buffer.
+// One product, which maps a buffer: kernels for small matrices, which some processors have, map
+// none.
 void warmUp(const dl::Blas &blas) {
-  constexpr int64_t kSize = 32;
+  constexpr int64_t kSize = 256;
   const std::vector<float> a(kSize * kSize, 1);
   std::vector<float> c(kSize * kSize);
   Gemm product;
