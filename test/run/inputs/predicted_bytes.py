@@ -52,8 +52,7 @@ def measured(step, flags, folder):
 def differences(want, have):
     for kind in sorted({*want, *have}):
         calls, size = want[kind]
-        # The forecast rounds the bytes of an average rank down in each call.
-        if calls != have[kind][0] or abs(size - have[kind][1]) > max(calls, 1e-6 * size):
+        if calls != have[kind][0] or abs(size - have[kind][1]) > 1e-6 * size:
             yield f"{kind}: predicted {calls} calls, {size:.0f} bytes, measured {have[kind][0]}, {have[kind][1]:.0f}"
 
 
