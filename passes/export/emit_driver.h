@@ -19,6 +19,9 @@ enum class AbiFunction {
 #undef COLL_ABI_FUNCTION
 };
 
+/// How the runtime computes products of such elements with this precision.
+CollCompute getCompute(Type element, exec::Precision precision);
+
 /// Emits an exec.function, operation by operation, as a function with the C signature CollEntry:
 /// views become addresses, scf becomes branches, communication becomes calls through the table
 /// of functions. Scalar operations are left for a later conversion. What depends on where the

@@ -311,10 +311,10 @@ DriverEmitter::Batch DriverEmitter::getInnermost(exec::GemmOp op) {
           op.getBatchStridesC().back()};
 }
 
-static CollCompute getCompute(exec::GemmOp op) {
-  if (op.getElement().isF64())
+CollCompute mlir::coll::getCompute(Type element, exec::Precision precision) {
+  if (element.isF64())
     return kCollComputeF64;
-  switch (op.getProductPrecision()) {
+  switch (precision) {
   case exec::Precision::Highest:
     return kCollComputeF32;
   case exec::Precision::Tf32:
@@ -331,7 +331,7 @@ void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) 
   CollContraction contraction = {};
   contraction.dtype_a = contraction.dtype_b = *getDtype(op.getElement());
   contraction.dtype_out = *getDtype(op.getResultElement());
-  contraction.compute = getCompute(op);
+  contraction.compute = getCompute(op.getElement(), op.getProductPrecision());
   contraction.trans_a = op.getTransA(), contraction.trans_b = op.getTransB();
   contraction.accumulate = op.getAccumulate();
   contraction.batch = batch.size;

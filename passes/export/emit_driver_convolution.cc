@@ -7,20 +7,6 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-static CollCompute getCompute(exec::ConvolutionOp op) {
-  if (op.getElement().isF64())
-    return kCollComputeF64;
-  switch (*exec::symbolizePrecision(op.getPrecision().value_or("highest"))) {
-  case exec::Precision::Highest:
-    return kCollComputeF32;
-  case exec::Precision::Tf32:
-    return kCollComputeTf32;
-  case exec::Precision::Bf16:
-    return kCollComputeBf16;
-  }
-  llvm_unreachable("every precision has a case");
-}
-
 static CollConvolutionKind getKind(StringRef kind) {
   if (kind == kConvolutionForward)
     return kCollConvolutionForward;
@@ -37,7 +23,8 @@ static void fill(int64_t (&sizes)[3], ArrayRef<int64_t> list, int64_t missing) {
 void DriverEmitter::emitConvolution(exec::ConvolutionOp op) {
   CollConvolution call = {};
   call.dtype = *getDtype(op.getElement());
-  call.compute = getCompute(op);
+  call.compute =
+      getCompute(op.getElement(), *exec::symbolizePrecision(op.getPrecision().value_or("highest")));
   call.kind = getKind(op.getKind());
   call.batch = op.getSizes()[0], call.groups = op.getSizes()[1];
   call.channels = op.getSizes()[2], call.features = op.getSizes()[3];
