@@ -62,18 +62,6 @@ Convolutions::~Convolutions() {
     (void)dnn_.destroy(handle_);
 }
 
-Status Convolutions::reserve(int64_t bytes) {
-  if (bytes <= (workspaces_.empty() ? 0 : workspaces_.back().bytes()))
-    return {};
-  Result<dl::GpuMemory> made =
-      dl::GpuMemory::create(gpu_.context(), dl::GpuMemory::Kind::Device, bytes);
-  if (!made)
-    return made.status().annotate("the workspace of convolutions, " + std::to_string(bytes) +
-                                  " bytes");
-  workspaces_.push_back(made.take());
-  return {};
-}
-
 Result<Convolutions::Plan> Convolutions::makePlan(const DnnEngine &engine) const {
   Result<DnnObject> made = DnnObject::create(dnn_, dl::kDnnExecutionPlan);
   if (!made)
@@ -224,10 +212,12 @@ Result<bool> Convolutions::run(const kernels::Convolution &c,
   const Plan &plan = known->second;
   if (!plan.plan.get())
     return false;
-  COLL_RETURN_IF_ERROR(reserve(plan.workspaceBytes));
+  Result<char *> workspace = workspace_.reserve(gpu_, plan.workspaceBytes);
+  if (!workspace)
+    return workspace.status().annotate("the workspace of convolutions, " +
+                                       std::to_string(plan.workspaceBytes) + " bytes");
   COLL_RETURN_IF_ERROR(dl::dnnStatus(dnn_, dnn_.setStream(handle_, stream), "cudnnSetStream"));
-  char *workspace = workspaces_.empty() ? nullptr : workspaces_.back().device();
-  COLL_RETURN_IF_ERROR(put(plan, buffers, workspace));
+  COLL_RETURN_IF_ERROR(put(plan, buffers, *workspace));
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/device/gpu/convolution_graph.h"
-#include "runtime/step/device/gpu/timing.h"
+#include "runtime/step/device/gpu/kept_memory.h"
 
 #include <array>
 #include <map>
@@ -56,14 +56,11 @@ private:
                                             const kernels::Convolution &convolution,
                                             const kernels::ConvolutionBuffers &buffers);
   Status put(const Plan &plan, const kernels::ConvolutionBuffers &buffers, char *workspace) const;
-  // Memory that stays as long as the object: graphs keep its address.
-  Status reserve(int64_t bytes);
 
   const dl::Cudnn &dnn_;
   gpu::Gpu &gpu_;
   dl::DnnHandle handle_ = nullptr;
-  std::vector<dl::GpuMemory> workspaces_; // the last one is the largest
-  TrialMemory trialWorkspace_, trialResult_;
+  KeptMemory workspace_, trialWorkspace_, trialResult_;
   std::shared_ptr<AlgorithmChoices> choices_;
   std::map<Form, Plan> plans_;
 };

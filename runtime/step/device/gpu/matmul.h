@@ -12,7 +12,7 @@
 #include "runtime/dl/cublaslt.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/abi/abi.h"
-#include "runtime/step/device/gpu/timing.h"
+#include "runtime/step/device/gpu/kept_memory.h"
 
 #include <array>
 #include <map>
@@ -63,7 +63,7 @@ private:
   gpu::Gpu &gpu_;
   dl::LtHandle handle_ = nullptr;
   dl::GpuMemory workspace_;
-  TrialMemory trialWorkspace_, trialResult_;
+  KeptMemory trialWorkspace_, trialResult_;
   std::shared_ptr<AlgorithmChoices> choices_;
   std::map<Form, std::unique_ptr<Plan>> plans_;
 };

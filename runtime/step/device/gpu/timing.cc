@@ -1,7 +1,5 @@
 #include "runtime/step/device/gpu/timing.h"
 
-#include <algorithm>
-
 namespace coll::rt {
 
 Result<float> timeOnStream(gpu::Gpu &gpu, dl::CudaStream stream, int runs,
@@ -31,24 +29,6 @@ Result<float> timeOnStream(gpu::Gpu &gpu, dl::CudaStream stream, int runs,
   if (!status.ok())
     return status;
   return milliseconds / static_cast<float>(runs);
-}
-
-Result<char *> TrialMemory::reserve(gpu::Gpu &gpu, int64_t bytes) {
-  const int64_t largest = kept_.empty() ? 0 : kept_.back().bytes();
-  if (bytes <= largest)
-    return kept_.back().device();
-  // Twice as much where there is room, so that all that is kept is little more than what is used.
-  for (int64_t size : {std::max(bytes, 2 * largest), bytes}) {
-    Result<dl::GpuMemory> made =
-        dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Device, size);
-    if (!made && size == bytes)
-      return made.status();
-    if (!made)
-      continue;
-    kept_.push_back(made.take());
-    break;
-  }
-  return kept_.back().device();
 }
 
 } // namespace coll::rt
