@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kNoiseFactor = 8, kNearFactor = 64;
 constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest value
-// Of the same, for the root mean square of noise in steps with narrow floats.
+// In steps with bf16 or f16: the most that the root mean square of a tensor's noise may be, as a
+// part of the tensor's largest value.
 constexpr double kNarrowCeiling = 3e-2;
 
 using Path = std::vector<llvm::StringRef>;

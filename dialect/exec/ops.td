@@ -509,10 +509,6 @@ def Exec_WaitOp : Exec_Op<"wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let arguments = (ins Exec_RequestType:$request, Variadic<Exec_BufferType>:$writes);
   let assemblyFormat = "$request (`writes` `(` $writes^ `)`)? attr-dict";
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// A start whose request is waited for here; all of them use the same memory.
-    ::mlir::coll::exec::StartOp getStart();
-  }];
 }
 
 def Exec_ReachesOp : Exec_Op<"reaches",

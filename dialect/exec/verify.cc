@@ -402,10 +402,6 @@ static bool isSameMemory(ValueRange a, ValueRange b) {
          });
 }
 
-exec::StartOp exec::WaitOp::getStart() {
-  return cast<exec::StartOp>(getStarts(getRequest()).front());
-}
-
 LogicalResult exec::WaitOp::verify() {
   SmallVector<Operation *> starts = getStarts(getRequest());
   if (starts.empty() ||

@@ -40,7 +40,8 @@ private:
   Crew(int size, First first);
   void loop(Member &self, int index);
   void begin(const std::function<void(int)> *task);
-  // Polls for a moment and then sleeps until `condition` holds; whoever makes it true unparks.
+  // Polls for a moment and then sleeps until `condition` holds. The thread that makes it true
+  // unparks.
   template <typename Condition>
   void wait(Parker &parker, Condition condition) const;
 
