@@ -168,15 +168,13 @@ llvm::Expected<bool> Session::afterStep(Progress &progress, const RunResult &run
   llvm::Expected<int> signal = stopping_->agreeAfter(run.numSteps());
   if (!signal)
     return signal.takeError();
-  signal_ = *signal;
-  return signal_ != 0;
+  return *signal != 0;
 }
 
-/// Whether the user has ended the run, all of whose outcome is what has been saved. From here on
-/// a signal ends the process.
+/// Whether the user has ended the run, all of whose outcome is what has been saved. If not, a
+/// signal ends the process from here on.
 bool Session::isStopped() {
-  const int signal = signal_ || !stopping_ ? signal_ : Stopping::received();
-  stopping_.reset();
+  const int signal = stopping_ ? stopping_->finish() : 0;
   if (!signal)
     return false;
   exitCode_ = 128 + signal;

@@ -79,7 +79,6 @@ private:
   Inputs inputs_;
   RunResult result_;
   std::optional<Stopping> stopping_; // while a signal still leaves something to save
-  int signal_ = 0;                   // that ended the run before its last step, or right after it
   int exitCode_ = 0;
   bool areChecksOk_ = true;
 };

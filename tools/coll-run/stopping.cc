@@ -64,11 +64,22 @@ Stopping::Stopping(rt::Executor &executor, int64_t steps, bool isTalking)
 }
 
 Stopping::~Stopping() {
+  if (!signal_)
+    restore();
+}
+
+void Stopping::restore() {
   for (size_t i = 0; i < std::size(kSignals); ++i)
     signal(kSignals[i], before_[i]);
 }
 
-int Stopping::received() { return receivedSignal; }
+int Stopping::finish() {
+  if (!signal_)
+    signal_ = receivedSignal;
+  if (!signal_)
+    restore();
+  return signal_;
+}
 
 /// By the time that the last steps took; slowly, since the first ones may not be like the rest.
 int64_t Stopping::chooseNext(int64_t step) const {
@@ -82,7 +93,7 @@ int64_t Stopping::chooseNext(int64_t step) const {
 llvm::Expected<int> Stopping::agreeAfter(int64_t step) {
   if (step < next_)
     return 0;
-  auto signals = toExpected(executor_.gather(std::to_string(received())));
+  auto signals = toExpected(executor_.gather(std::to_string(receivedSignal)));
   if (!signals)
     return signals.takeError();
   int signal = 0;
@@ -96,7 +107,9 @@ llvm::Expected<int> Stopping::agreeAfter(int64_t step) {
   asked_ = Clock::now();
   if (!readVerdict(*verdict, signal, next_) || (next_ <= step && step < steps_))
     return makeError("rank 0 did not say whether the run goes on: " + *verdict);
-  return signal;
+  if (signal)
+    isAnswered = true; // what still comes is the same request
+  return signal_ = signal;
 }
 
 } // namespace coll::run
