@@ -24,7 +24,7 @@ Result<CostModel> CostModel::overTopology(const Topology &topology, const Mesh &
   return model;
 }
 
-// The rank that follows along the axes, the last one first, as in a ring.
+// The rank that follows along the axes, as in a ring; the last axis varies fastest.
 int64_t CostModel::nextAlong(uint64_t axes, int64_t rank) const {
   int64_t next = rank, stride = 1;
   for (size_t axis = mesh_.axes.size(); axis-- > 0; stride *= mesh_.axes[axis].size) {
@@ -38,8 +38,8 @@ int64_t CostModel::nextAlong(uint64_t axes, int64_t rank) const {
   return next;
 }
 
-// Each rank sends to the next of its group: edges over one link of two hosts share it, ranks of one
-// host do not.
+// Each rank sends to the next of its group. Edges over one link of two hosts share the link, edges
+// between ranks of one host do not.
 CostModel::Group CostModel::measure(const std::vector<int64_t> &next) const {
   std::map<std::pair<int, int>, int64_t> edges; // by the two hosts, in the direction of sending
   for (size_t rank = 0; rank < next.size(); ++rank)

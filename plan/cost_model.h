@@ -1,9 +1,9 @@
 // cost_model.h - what a collective costs, and what a rank's work costs.
 //
-// Two models. By bytes: the bytes that an average rank sends, and among plans of equal bytes the
-// number of collectives; work counts as bytes that are sent in the same time. Over a topology:
-// microseconds on the slowest link, for ranks that send to the next rank of their group, all groups
-// at once; work takes the time of the slowest rank.
+// Two models. By bytes: the bytes that an average rank sends; plans of equal bytes are compared by
+// the number of collectives; work counts as the bytes that could be sent in the same time. Over a
+// topology: microseconds on the slowest link, for ranks that send to the next rank of their group,
+// all groups at once; work takes the time of the slowest rank.
 
 #ifndef COLL_PLAN_COST_MODEL_H
 #define COLL_PLAN_COST_MODEL_H
@@ -34,11 +34,11 @@ struct Work {
   double bytes = 0; // read and written in memory
 };
 
-// For one thread at a time: costs of groups are kept.
+// For one thread at a time, because the costs of groups are cached.
 class CostModel {
 public:
   static CostModel byBytes() { return {}; }
-  // An error where the topology has fewer ranks than the mesh. The mesh's rank i is rank i of the
+  // An error if the topology has fewer ranks than the mesh. The mesh's rank i is rank i of the
   // topology.
   static Result<CostModel> overTopology(const Topology &topology, const Mesh &mesh);
 
@@ -46,7 +46,7 @@ public:
   // The same for groups that are lists of ranks. `axes` of the traffic mean nothing.
   double cost(const Traffic &traffic, const std::vector<std::vector<int64_t>> &groups) const;
   double cost(const Work &work) const;
-  // What a rank does alone: less than any collective, more than nothing.
+  // The cost of a step that moves nothing between ranks: less than any collective, but not 0.
   double localCost() const { return kLocal; }
   bool isByBytes() const { return hostOf_.empty(); }
 
@@ -56,8 +56,8 @@ private:
   };
 
   static constexpr double kLocal = 1e-6, kCall = 1e-3;
-  // Operations that a rank does while it sends one byte: between those of a processor core beside
-  // memory and of a GPU beside its links.
+  // Operations that a rank does while it sends one byte: a value between that of a processor core
+  // beside memory and that of a GPU beside its links.
   static constexpr double kFlopsPerByte = 64;
 
   CostModel() = default;

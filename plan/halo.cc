@@ -54,9 +54,10 @@ bool collectPieces(const HaloLoop &loop, const std::vector<HaloSource> &sources,
   return true;
 }
 
-// One round for each distance between ranks. Its pieces grow to the hull of all of them: what a
-// rank gets beyond its need comes from the same block and belongs where it is put. Where all
-// buffers begin at one place of their blocks, so would what a rank without a piece gets.
+// One round for each distance between ranks. Its pieces grow to the hull of all of them: the
+// surplus that a rank gets comes from the same block and belongs where it is written. If all
+// buffers begin at the same place of their blocks, this also holds for what a rank without a piece
+// gets.
 std::vector<HaloRound> roundsByDistance(const std::vector<HaloPiece> &pieces, bool isAligned) {
   std::map<int64_t, HaloRound> rounds;
   for (const HaloPiece &piece : pieces)
@@ -82,7 +83,7 @@ std::vector<HaloRound> roundsByDistance(const std::vector<HaloPiece> &pieces, bo
 }
 
 // Colours the edges of a bipartite graph with as many colours as a node has edges at most
-// (König): where no colour is free at both ends, the alternating path of two colours is swapped.
+// (König): if no colour is free at both ends, two colours are swapped along an alternating path.
 class EdgeColouring {
 public:
   EdgeColouring(int64_t ranks, const std::vector<HaloPiece> &pieces) : pieces_(pieces) {
@@ -127,7 +128,7 @@ private:
       at(side, endOf(edge, side), colour) = edge;
   }
 
-  // Afterwards `colour` is free at the target `rank`, at which `other` is.
+  // `other` is free at the target `rank`. Afterwards `colour` is free there, too.
   void swapPath(int64_t rank, int64_t colour, int64_t other) {
     std::vector<int64_t> path;
     int side = 1;
@@ -150,7 +151,7 @@ private:
   std::vector<int64_t> colours_;
 };
 
-// As few rounds as possible of pieces that stay as they are.
+// As few rounds as possible, of pieces that are not changed.
 std::vector<HaloRound> roundsByColour(int64_t ranks, const std::vector<HaloPiece> &pieces) {
   std::map<std::pair<bool, int64_t>, std::vector<HaloPiece>> classes;
   for (const HaloPiece &piece : pieces)

@@ -30,13 +30,13 @@ struct HaloLoop {
   int64_t ranks = 1, iterations = 0, block = 0;
 };
 
-// A dimension of which rank r has `block` elements from r * block. Elements before `begin` and
-// from `extent` on count as none.
+// A dimension of which rank r has `block` elements from r * block. Elements before `begin` and from
+// `extent` on do not count as part of it.
 struct HaloSource {
   Reach reach;
   int64_t extent = 0, block = 0;
   int64_t begin = 0;
-  int64_t base = 0; // where the blocks begin in what a rank has
+  int64_t base = 0; // position of the block in a rank's data
 };
 
 // The element at which the buffer of a rank begins; it may lie before the first one.
@@ -45,15 +45,15 @@ int64_t haloStart(const HaloLoop &loop, const HaloSource &source, int64_t rank);
 // Elements that one rank moves to the buffer of another, or of itself.
 struct HaloPiece {
   int64_t source = 0, target = 0;           // ranks
-  int64_t sourceStart = 0, targetStart = 0; // in what a rank has, and in the buffer
+  int64_t sourceStart = 0, targetStart = 0; // in the source's data, and in the target's buffer
   int64_t length = 0;
 };
 
-// Pieces of one length that are moved together: no rank is the source or the target of two.
+// Pieces of one length that are moved together: no rank is the source or the target of two pieces.
 struct HaloRound {
   int64_t length = 0;
   bool sends = false; // otherwise each rank moves elements of its own
-  // Where ranks that are no target write, as they do the same as the others.
+  // The position at which ranks that are not a target write: all ranks run the same code.
   int64_t idleStart = 0;
   std::vector<HaloPiece> pieces;
 };
@@ -62,7 +62,7 @@ struct HaloPlan {
   // Elements of the buffer, and of the space around it that rounds may write to.
   int64_t length = 0, before = 0, after = 0;
   std::vector<HaloRound> rounds;
-  // The rounds would send as much as joining all blocks does, or they would be too many.
+  // The rounds would send as much as gathering all blocks, or there would be too many of them.
   bool gathers = false;
   // Some iteration reads outside of the dimension; beyond its end, in padding of the last block.
   bool readsOutside = false, readsPadding = false;
@@ -70,11 +70,12 @@ struct HaloPlan {
   int64_t sent() const; // elements that a rank sends at most
 };
 
-// The plan for buffers that begin at haloStart. Outside of the dimension they hold zeros, but for
-// the padding of blocks. Several sources have reaches of step and spread 1 that do not overlap.
+// The plan for buffers that begin at haloStart. Outside of the dimension the buffers hold zeros,
+// except the padding of blocks. Several sources have reaches of step and spread 1 that do not
+// overlap.
 HaloPlan planHalo(const HaloLoop &loop, const std::vector<HaloSource> &sources);
 
-// Elements that a rank in the middle receives from others at least.
+// The least number of elements that a rank in the middle receives from others.
 int64_t haloReceived(const HaloLoop &loop, const HaloSource &source);
 
 } // namespace coll::plan

@@ -16,7 +16,7 @@
 
 namespace coll::plan {
 
-// The product, or INT64_MAX where it does not fit; both are at least 0.
+// The product, or INT64_MAX if it does not fit. Both factors are at least 0.
 inline int64_t saturatingProduct(int64_t a, int64_t b) {
   int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
@@ -59,12 +59,12 @@ Layout replicated(const std::vector<int64_t> &shape);
 // The split with equal blocks that are as small as possible.
 Split splitOver(const Mesh &mesh, std::vector<int> axes, int64_t extent);
 
-// The one form of all layouts that place elements alike: without axes of size 1, the block of a
-// whole dimension being its extent, partial axes in the order of the mesh.
+// The canonical form of all layouts that place elements alike: no axes of size 1, the block of a
+// dimension that is not split is its extent, partial axes are in the order of the mesh.
 Layout canonical(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &layout);
 
-// Axes that do not exist or occur twice, blocks that do not cover their dimension. The result is
-// the canonical form.
+// An error if axes do not exist or occur twice, or if blocks do not cover their dimension. The
+// result is the canonical form.
 Result<Layout> checkLayout(const Mesh &mesh, const std::vector<int64_t> &shape,
                            const Layout &layout);
 

@@ -24,16 +24,16 @@ const char *nameOf(MoveKind kind); // "slice", "all_gather", ...
 
 struct Move {
   MoveKind kind = MoveKind::Slice;
-  // The groups: ranks that differ along these axes only, ordered by them, major to minor. These
-  // axes leave, or become, the minor axes of a dimension.
+  // The groups: ranks that differ along these axes only, ordered by them, major to minor. The move
+  // adds these axes as the minor axes of a dimension, or removes them from there.
   std::vector<int> axes;
   // Slice, ReduceScatter, AllToAll: the dimension that is split by `axes`; else -1.
   int split = -1;
   // AllGather, AllToAll: the dimension that is joined. MakePartial: the dimension whose blocks are
-  // placed among neutral elements, or -1 where each rank has all of them. Else -1.
+  // placed among neutral elements, or -1 if each rank has all of them. Else -1.
   int join = -1;
-  // Permute: positions in the group, source and target alternating; positions that keep their part
-  // are there, too.
+  // Permute: positions in the group, source and target alternating. Positions that keep their part
+  // are listed, too.
   std::vector<int64_t> pairs;
   Layout result;         // after the move
   int64_t wireBytes = 0; // sent by all ranks together

@@ -44,7 +44,7 @@ void subtract(const Region &whole, const Region &hole, std::vector<Region> &part
 
 namespace {
 
-// Joins b to a where they are the same in all dimensions but one, and adjoin there.
+// Joins b to a if they are equal in all dimensions but one, and adjacent in that one.
 bool join(Region &a, const Region &b) {
   size_t dim = a.begin.size();
   for (size_t d = 0; d < a.begin.size(); ++d) {
@@ -78,7 +78,7 @@ void mergeRegions(std::vector<Region> &regions) {
         regions.erase(regions.begin() + static_cast<std::ptrdiff_t>(j));
         joined = true;
       }
-    // What has grown may adjoin an earlier one now.
+    // The grown region may now be adjacent to an earlier one.
     i = joined ? 0 : i + 1;
   }
 }

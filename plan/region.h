@@ -17,9 +17,10 @@ struct Region {
 int64_t volume(const Region &region);
 // Both regions have the same number of dimensions. The result is empty where they share nothing.
 Region intersect(const Region &a, const Region &b);
-// Appends the parts of `whole` outside `hole`, which lies inside it; at most two a dimension.
+// Appends the parts of `whole` outside `hole`, which lies inside `whole`; at most two for each
+// dimension.
 void subtract(const Region &whole, const Region &hole, std::vector<Region> &parts);
-// Joins regions that do not overlap wherever two make a rectangle.
+// Joins two regions wherever they form a rectangle. The regions do not overlap.
 void mergeRegions(std::vector<Region> &regions);
 
 } // namespace coll::plan

@@ -8,7 +8,7 @@
 //   from [x,y],[]           to [x],[y]       all_to_all over y
 //   from [x,y]              to [y,x]         permute over x, y
 //
-// Each rank sends only what the moves send: padding at the end of uneven blocks travels, too.
+// Moves carry whole blocks, so padding at the end of uneven blocks is sent, too.
 
 #ifndef COLL_PLAN_RESHARD_H
 #define COLL_PLAN_RESHARD_H

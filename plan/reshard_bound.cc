@@ -33,8 +33,8 @@ Interval blockOf(const Mesh &mesh, const Split &split, int64_t extent,
   return {begin, begin + std::min(split.block, extent - begin)};
 }
 
-// Dimensions that share axes, and these axes: how much of them a rank has depends on its
-// coordinates along these alone.
+// Dimensions that share axes, and these axes. The part of these dimensions that a rank has depends
+// on its coordinates along these axes alone.
 struct Component {
   std::vector<size_t> dims;
   std::vector<int> axes;
@@ -94,7 +94,7 @@ Count countOf(const Mesh &mesh, const Reshard &reshard, const Component &compone
   return count;
 }
 
-// Elements that all ranks want together, and how many of these they hold.
+// The number of elements that all ranks want together, and how many of them they hold already.
 Count countWanted(const Mesh &mesh, const Reshard &reshard) {
   Count all{1, 1};
   int64_t others = mesh.numRanks();

@@ -1,8 +1,9 @@
 // reshard_bound.h - the bytes that every way from one layout to another has to send.
 //
-// A rank has to receive what it wants and does not hold. Where c contributions are combined for T
-// ranks that want the result, one of these is the first to have it, after at least c - 1 messages
-// per element; each of the others receives at least one message after that: c + T - 2.
+// A rank has to receive the elements that it wants and does not hold. If c contributions are
+// combined for T ranks that want the result, one of these ranks is the first to have it, after at
+// least c - 1 messages per element; each of the others receives at least one message after that: c
+// + T - 2.
 
 #ifndef COLL_PLAN_RESHARD_BOUND_H
 #define COLL_PLAN_RESHARD_BOUND_H
@@ -11,7 +12,7 @@
 
 namespace coll::plan {
 
-// By all ranks together; padding is not counted.
+// Bytes of all ranks together, without padding.
 int64_t leastWireBytes(const Mesh &mesh, const Reshard &reshard);
 
 } // namespace coll::plan

@@ -26,10 +26,10 @@ struct ReshardCertificate {
   std::vector<Move> steps;
   std::vector<Link> links; // in the order in which the steps first use them
   int64_t wireBytes = 0, leastBytes = 0;
-  // Why more than the bound is sent; empty where no more is.
+  // The reason why more bytes than the bound are sent; empty at the bound.
   std::string reason;
 
-  // A line for each step and each link, and what that comes to beside the bound.
+  // A line for each step and each link, then the sum beside the bound.
   std::string describe() const;
 };
 
@@ -37,8 +37,8 @@ struct ReshardCertificate {
 ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan,
                            const CostModel &cost);
 
-// What is wrong with a certificate, with the number of the step; empty where nothing is. Takes time
-// in proportion to ranks, steps and dimensions.
+// Says what is wrong with a certificate, with the number of the step; empty if nothing is. Takes
+// time in proportion to ranks, steps and dimensions.
 std::string checkCertificate(const ReshardCertificate &certificate);
 
 } // namespace coll::plan

@@ -1,4 +1,4 @@
-// Checks certificates from the positions of blocks alone; uses nothing of the planner but its data.
+// Checks certificates from the positions of blocks alone, without the planner's code.
 
 #include "plan/reshard_certificate.h"
 
@@ -149,7 +149,7 @@ private:
     return {};
   }
 
-  // The partial axes change by those of the step, and only a reduction ends them.
+  // The step adds or removes its own axes as partial axes, and only a reduction removes them.
   std::string checkPartial(const Move &step, const Layout &before) const {
     const bool reduces = step.kind == MoveKind::ReduceScatter || step.kind == MoveKind::AllReduce;
     std::vector<int> partial = before.partial;
@@ -232,7 +232,7 @@ private:
     return elems;
   }
 
-  // Rank by rank: what it receives from others.
+  // Adds up what each rank receives from others.
   int64_t bytesOfStep(const Move &step, const Layout &before) const {
     const int64_t n = groupSize(step.axes), ranks = static_cast<int64_t>(coordinates_.size());
     const int64_t after = volumeOf(step.result);

@@ -12,11 +12,11 @@ namespace {
 
 // States that are expanded before a plan that gathers is taken instead.
 constexpr size_t kMostExpansions = 20000;
-// Larger groups are taken to keep nothing in a permute: few of their ranks do.
+// In larger groups, a permute is taken to leave no part in place: few of their ranks keep theirs.
 constexpr int64_t kMostCountedGroup = 256;
 
-// A* over the states of a reshard; the estimate of what is left is the bound on the bytes that a
-// rank still has to receive. Invariant: a state that leaves the queue has its least cost.
+// A* over the states of a reshard; the heuristic is the bound on the bytes that a rank still has to
+// receive. Invariant: a state that leaves the queue has its least cost.
 class Search {
 public:
   Search(const Mesh &mesh, const Reshard &reshard, const CostModel &cost)
@@ -74,7 +74,7 @@ private:
 
   void expand(size_t number) {
     const Node node = nodes_[number];
-    // Two permutes in a row are one.
+    // Two permutes in a row equal one.
     const bool permutes = node.parent < 0 || node.step.kind != MoveKind::Permute;
     space_.expand(node.state, permutes, [&](const Step &step) {
       push(step.to, node.cost + costOf(node.state, step), static_cast<int64_t>(number), step);
@@ -139,7 +139,7 @@ private:
     plan.moves.push_back(std::move(move));
   }
 
-  // A rank keeps a part that other ranks have, too, if it can.
+  // A rank keeps its own part, even if other ranks have the part too.
   std::vector<int64_t> pairsOf(const State &from, const State &to, const AxisList &axes,
                                int64_t &kept) const {
     const std::vector<int64_t> have = space_.partsOf(from, axes), want = space_.partsOf(to, axes);
@@ -172,8 +172,8 @@ private:
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// Everything that has to change is combined, then gathered, then sliced: a plan for layouts that
-// are too large to be searched.
+// Combines, then gathers, then slices everything that has to change: a plan for layouts that are
+// too large to be searched.
 MovePlan gatherThenSlice(const Mesh &mesh, const Reshard &reshard, const CostModel &cost) {
   MovePlan plan;
   Layout layout = reshard.from;

@@ -138,7 +138,7 @@ Space::intervalsOf(const Lists &lists,
 
 double Space::missingBytes(const State &state) const {
   const auto elemBytes = static_cast<double>(reshard_.elemBytes);
-  // Ranks along an axis over which the value becomes partial share what each of them wants.
+  // Along an axis over which the value becomes partial, the ranks share what each of them wants.
   double contributions = 1, sharers = 1, copies = 1;
   for (size_t axis = 0; axis < axes_.size(); ++axis) {
     const Place place = state.places[axis];

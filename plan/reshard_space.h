@@ -1,5 +1,5 @@
-// reshard_space.h - the states that the planner of reshards searches, in a form that is quick to
-// compare: one byte for each axis that matters, and the padded extent of each dimension.
+// reshard_space.h - the states of the reshard planner's search, in a form that is quick to compare:
+// one byte for each axis that matters, and the padded extent of each dimension.
 
 #ifndef COLL_PLAN_RESHARD_SPACE_H
 #define COLL_PLAN_RESHARD_SPACE_H
@@ -24,7 +24,7 @@ inline Place placeAt(size_t dim, size_t position) {
 inline bool isInDim(Place place) {
   return place != kUnused && place != kPending && place != kContributing;
 }
-// Both take a place in a dimension.
+// dimOf and positionOf need a place for which isInDim() holds.
 inline size_t dimOf(Place place) { return place >> 4; }
 inline size_t positionOf(Place place) { return (place & 15u) - 1; }
 
@@ -32,7 +32,8 @@ struct State {
   static constexpr size_t kMostAxes = 8, kMostDims = 14;
 
   std::array<Place, kMostAxes> places{};
-  // Two bits a dimension: which of its padded extents its blocks divide; 0 where it is not split.
+  // Two bits for each dimension: the index of its padded extent in Dim::pads; 0 if it is not
+  // split.
   uint32_t pads = 0;
 
   bool operator==(const State &other) const { return places == other.places && pads == other.pads; }
@@ -62,9 +63,9 @@ struct Step {
   int64_t localBytes = 0;
 };
 
-// The states of one reshard. Left out of it are: axes that neither layout uses or over which both
-// are partial, dimensions that neither splits, and the major axes of a dimension that both layouts
-// have alike.
+// The states of one reshard. It leaves out axes that neither layout uses or over which both are
+// partial, dimensions that neither splits, and the leading major axes of a dimension that both
+// layouts have in common.
 class Space {
 public:
   Space(const Mesh &mesh, const Reshard &reshard, bool addsDimension);
@@ -89,7 +90,7 @@ public:
   // The positions in that group that have the same part in both states.
   int64_t countKept(const State &from, const State &to, const AxisList &axes) const;
   int64_t sizeOf(const AxisList &axes) const;
-  // Bytes that an average rank still has to receive, at least (reshard_bound.h).
+  // A lower bound of the bytes that an average rank still has to receive (reshard_bound.h).
   double missingBytes(const State &state) const;
 
 private:

@@ -46,8 +46,8 @@ void Space::expand(const State &state, bool permutes,
     expandPermutes(state, lists, visit);
 }
 
-// What costs nothing: an unused axis that the target uses splits any dimension, so that less is
-// moved afterwards, or makes the value partial.
+// Steps that cost nothing: an unused axis that the target uses splits any dimension, so that less
+// is moved afterwards, or makes the value partial.
 void Space::expandSplits(const State &state, const Lists &lists,
                          const std::function<void(const Step &)> &visit) const {
   for (size_t axis = 0; axis < axes_.size(); ++axis) {
@@ -169,8 +169,8 @@ void Space::expandReductions(const State &state, const Lists &lists,
 }
 
 // Every other arrangement of axes that gives each dimension as many blocks as it has, and in which
-// the axes of a dimension are the first ones of the target, and then axes that the target has
-// elsewhere: no other arrangement comes nearer to the target.
+// the axes of a dimension are first a prefix of the target's, then axes that the target has in
+// other dimensions: no other arrangement comes nearer to the target.
 void Space::expandPermutes(const State &state, const Lists &lists,
                            const std::function<void(const Step &)> &visit) const {
   Step step;

@@ -1,9 +1,9 @@
 // route_certificate.h - the bytes that a plan moves between ranks beside the bytes that every plan
 // has to move.
 //
-// A rank that wants a region has to receive what it does not hold itself: no plan brings fewer
-// bytes into it, also where ranks pass on what they have. From which rank they come is the plan's
-// choice wherever several ranks hold them, so a single pair has no such bound.
+// A rank has to receive the part of its region that it does not hold itself: no plan brings fewer
+// bytes into it, even if ranks forward data. If several ranks hold the bytes, the plan chooses the
+// sender, so a single pair has no such bound.
 
 #ifndef COLL_PLAN_ROUTE_CERTIFICATE_H
 #define COLL_PLAN_ROUTE_CERTIFICATE_H
@@ -14,7 +14,7 @@
 
 namespace coll::plan {
 
-// What comes into one rank, and from which ranks.
+// The bytes that one rank receives, and their senders.
 struct RouteInflow {
   struct Link {
     int from = 0; // rank
@@ -31,7 +31,7 @@ struct RouteCertificate {
 
   // Whether each rank receives no more than it has to.
   bool isLeast() const;
-  // The inflow that has most bytes; an empty one where there are no receivers.
+  // The inflow with the most bytes; an empty one if there are no receivers.
   RouteInflow busiest() const;
   // A line for each link and each receiver, and whether the plan meets the bound.
   std::string describe() const;

@@ -11,7 +11,7 @@ namespace coll::plan {
 
 namespace {
 
-// Pieces of one pair: shardings that cut each other into more are a mistake.
+// The most pieces of one pair: shardings that cut each other into more are a mistake.
 constexpr size_t kMostPieces = 1 << 16;
 
 //===-- what may be wrong with a spec ---------------------------------------------===//
@@ -64,7 +64,7 @@ std::optional<Error> checkSide(const char *side, const std::vector<Part> &parts,
   return {};
 }
 
-// Every sum of bytes in a plan is at most what all receivers take together.
+// Checks that all receivers together take a number of bytes that fits: no other sum is larger.
 std::optional<Error> checkSum(const RouteSpec &spec, const Region &whole, bool gathers) {
   int64_t sum = 0;
   for (const Part &receiver : spec.receivers) {
@@ -161,7 +161,7 @@ private:
       taken.push_back(std::move(common));
     }
     missing = std::move(left);
-    // No other sender has given any of it.
+    // No other sender has yet given any of it.
     if (amount == volume(held))
       return {held};
     mergeRegions(taken);

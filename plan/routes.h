@@ -1,20 +1,20 @@
 // routes.h - which rank sends which region of a tensor to which rank.
 //
-//   senders    hold regions of a global tensor, together all that anyone wants
+//   senders    hold regions of a global tensor, together all that any receiver wants
 //   receivers  want regions of it
 //
-// Both sides are any number of ranks, which may be the same ranks or others. A plan knows regions
-// of the global tensor, and neither buffers nor pointers: all ranks make the same plan from the
-// same spec.
+// The ranks of the two sides may be the same or different ones, in any number. A plan names regions
+// of the global tensor, neither buffers nor pointers: all ranks make the same plan from the same
+// spec.
 //
 // Two strategies:
-//   Routed  each sender's part of what a receiver wants goes straight to its place
-//   Gather  each receiver takes the whole tensor, then slices: what frameworks do that know only
-//           all_gather; the baseline
+//   Routed  each sender sends its part of what a receiver wants directly to the receiver
+//   Gather  each receiver takes the whole tensor, then slices it, as a framework that has only
+//           all_gather does; the baseline
 //
-// Where several senders hold an element, a receiver prefers its own rank's, then those of the
-// sender that has least to send. Routes are in the order of a permutation: in each phase a sender
-// has one receiver and a receiver one sender, so no link has two writers.
+// If several senders hold an element, a receiver prefers its own rank, then the sender that has
+// least to send. Routes are in the order of a permutation: in each phase a sender has one receiver
+// and a receiver one sender, so no link has two writers.
 
 #ifndef COLL_PLAN_ROUTES_H
 #define COLL_PLAN_ROUTES_H
@@ -54,12 +54,12 @@ struct Route {
 struct RoutePlan {
   RouteStrategy strategy = RouteStrategy::Routed;
   std::vector<Route> routes; // by phase, then sender
-  // Between different ranks: what the plan moves, and what every plan has to.
+  // Bytes between different ranks: of the plan, and the least of any plan.
   int64_t wireBytes = 0, leastWireBytes = 0;
 };
 
-// An error names the side, the position, the rank and what is wrong with it; also where a receiver
-// wants what no sender holds, or all together take more bytes than INT64_MAX.
+// An error names the side, the position, the rank and what is wrong with it. It is also an error if
+// a receiver wants what no sender holds, or if all together take more bytes than INT64_MAX.
 Result<RoutePlan> planRoutes(const RouteSpec &spec, RouteStrategy strategy = RouteStrategy::Routed);
 
 } // namespace coll::plan

@@ -19,7 +19,7 @@ constexpr int64_t kMostRanks = 1 << 24;
 
 std::string inQuotes(const std::string &text) { return Json(text).dump(); }
 
-// Reads values of one file. The first thing that is wrong is kept, with its place.
+// Reads values of one file. Keeps the first error, with its place.
 class Reader {
 public:
   explicit Reader(std::string file) : file_(std::move(file)) {}

@@ -12,12 +12,11 @@
 // works in both directions at once. "*" stands for every host that no other link names; of two
 // "*" it is every pair of different hosts. GB are 10^9 bytes.
 //
-// A link may say what a collective over it takes beside its rounds and bytes: "call_us", of the
-// ranks' agreement on the call and of waiting until all are done. Where it does not, that is
-// nothing.
+// A link may also have "call_us": the time of a collective over it beside its rounds and bytes, for
+// the ranks' agreement on the call and for waiting until all are done. The default is 0.
 //
-// A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s". Where it does
-// not, a rank is taken for a processor core.
+// A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s". The default
+// is that of a processor core.
 
 #ifndef COLL_PLAN_TOPOLOGY_H
 #define COLL_PLAN_TOPOLOGY_H
@@ -46,17 +45,17 @@ struct Topology {
   std::vector<Link> links;
 
   int64_t numRanks() const;
-  // The link between two hosts, which may be the same one: the entry that names them, else the one
-  // with "*". Null where there is none.
+  // The link between two hosts, which may be the same host: the entry that names them, else the one
+  // with "*". Null if there is none.
   const Link *find(const std::string &from, const std::string &to) const;
 };
 
-// `file` is for messages: "topology.json:3: ..." where the text is no JSON, "topology.json:
-// links[2].latency_us: ..." where a value is wrong. Also an error: hosts that are not linked.
+// `file` is for messages: "topology.json:3: ..." if the text is not JSON, "topology.json:
+// links[2].latency_us: ..." if a value is wrong. Hosts that are not linked are an error, too.
 Result<Topology> parseTopology(std::string_view text, const std::string &file);
 Result<Topology> readTopology(const std::string &file);
 
-// What is assumed where no file is given: one host, 10 GB/s and 5 us between two ranks.
+// The topology that is assumed without a file: one host, 10 GB/s and 5 us between two ranks.
 Topology assumedTopology(int64_t ranks);
 
 // The text that parseTopology reads.

@@ -112,8 +112,8 @@ ScheduleFault findDeadlock(const Schedule &schedule) {
   int rank = 0;
   while (!progress.nextOf(rank))
     ++rank;
-  // Each rank waits for an entry of another rank or for a later one of its own: after as many steps
-  // as there are ranks, the walk is on the cycle.
+  // Each rank waits for an entry of another rank or for a later one of its own, so after as many
+  // steps as there are ranks the walk is on the cycle.
   std::string text, change;
   int first = -1, changed = -1;
   for (int step = 0; step <= 2 * schedule.numRanks() && rank != first; ++step) {

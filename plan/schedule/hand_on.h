@@ -1,8 +1,8 @@
-// hand_on.h - simulation of ranks that send what a backward pass makes before it ends.
+// hand_on.h - simulates ranks that send gradients before the backward pass has ended.
 //
-// The papers' schedules hand gradients on at the end of a whole backward pass, and so does
-// simulate(). Compiled stages send the gradients that other stages wait for first, and compute
-// those of their weights behind them: they are idle for less time.
+// The papers' schedules, and simulate(), send gradients at the end of a whole backward pass.
+// Compiled stages first compute and send the gradients that other stages wait for, then compute
+// those of their weights, and so are idle for less time.
 
 #ifndef COLL_PLAN_SCHEDULE_HAND_ON_H
 #define COLL_PLAN_SCHEDULE_HAND_ON_H

@@ -14,7 +14,7 @@ public:
   explicit OrderBuilder(const OrderShape &shape)
       : numMicroBatches_(shape.numMicroBatches), next_(3 * shape.numRanks * shape.chunksPerRank) {}
 
-  // The next micro-batch; nothing where there is none left.
+  // Appends the next micro-batch; does nothing if there is none left.
   void add(StageWork work, int chunk) {
     const int microBatch = next(work, chunk)++;
     if (microBatch < numMicroBatches_)
@@ -28,7 +28,7 @@ public:
   void backward(int chunk) { add(StageWork::Backward, chunk); }
   void inputGradient(int chunk) { add(StageWork::InputGradient, chunk); }
 
-  // The weight gradients of the input gradient that has waited longest.
+  // Appends the weight gradients of the input gradient that has waited longest.
   void weightGradient() {
     while (numWeightGradients_ < order_.size()) {
       const ScheduleEntry entry = order_[numWeightGradients_++];
@@ -125,8 +125,8 @@ Order zeroBubbleH2Order(const OrderShape &shape) {
   return zeroBubbleOrder(shape, 2 * (shape.numRanks - 1 - shape.rank), 2 * shape.rank);
 }
 
-// The pattern is that of at least 2n - 1 micro-batches; the entries of those that are not there
-// fall out.
+// The pattern is that of at least 2n - 1 micro-batches; entries of micro-batches that do not exist
+// are left out.
 Order zeroBubbleVOrder(const OrderShape &shape) {
   const int down = shape.rank, up = 2 * shape.numRanks - 1 - shape.rank;
   const int total = std::max(shape.numMicroBatches, 2 * shape.numRanks - 1);
@@ -170,8 +170,8 @@ Order zeroBubbleVOrder(const OrderShape &shape) {
 
 namespace {
 
-// The end of dualpipev: what is left, mostly backward passes, of which the later ones are split to
-// fill the gaps.
+// The end of dualpipev: the remaining entries, mostly backward passes, of which the later ones are
+// split to fill the gaps.
 void drainDualPipeV(const OrderShape &shape, OrderBuilder &builder) {
   const int down = shape.rank, up = 2 * shape.numRanks - 1 - shape.rank;
   const int after = shape.numRanks - 1 - shape.rank, before = shape.rank + 1;

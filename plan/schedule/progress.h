@@ -1,5 +1,5 @@
-// progress.h - runs a schedule as its ranks do: each its own entries in order, each entry when what
-// it needs is there.
+// progress.h - runs a schedule as its ranks do: each rank in the order of its entries, and each
+// entry as soon as the entries that it needs have run.
 
 #ifndef COLL_PLAN_SCHEDULE_PROGRESS_H
 #define COLL_PLAN_SCHEDULE_PROGRESS_H
@@ -24,8 +24,8 @@ public:
   // The schedule has every entry once. It is borrowed.
   explicit ScheduleProgress(const Schedule &schedule);
 
-  // Calls visit(rank, entry, ready) -> TimeRange, where `ready` is the time from which all that the
-  // entry needs is there. False where no rank can go on before the end.
+  // Calls visit(rank, entry, ready) -> TimeRange, where `ready` is the time from which the entry
+  // can run. Returns false if no rank can continue before the end.
   template <typename Visit>
   bool run(Visit visit) {
     for (bool advances = true; advances;) {
@@ -52,7 +52,8 @@ private:
   using Key = std::tuple<int, int, int>;
 
   static Key keyOf(const ScheduleEntry &entry);
-  // What must have ended, and what must have begun: it frees the buffer of a transfer.
+  // The entries that must have ended, and the one that must have begun: it frees a transfer's
+  // buffer.
   std::vector<Key> needsOf(const ScheduleEntry &entry) const;
   std::optional<Key> makesRoomFor(const ScheduleEntry &entry) const;
   std::optional<double> readyAt(const ScheduleEntry &entry) const;

@@ -1,8 +1,8 @@
-// schedule.h - who works on which micro-batch when, in a pipeline of stages.
+// schedule.h - the order in which the ranks of a pipeline work on chunks and micro-batches.
 //
 // A step is cut into chunks, each a run of layers. A pipeline rank holds one chunk or several. A
-// schedule is the order in which each rank does its entries; what an entry needs from other ranks
-// it waits for. The names and formulas are those of the papers:
+// schedule is the order in which each rank does its entries; an entry waits for what it needs from
+// other ranks. The names and formulas are those of the papers:
 //   gpipe        Huang et al. 2019      1f1b         Narayanan et al. 2019 (PipeDream-Flush)
 //   interleaved  Narayanan et al. 2021  zb-h1, zb-h2 Qi et al. 2023 (Zero Bubble)
 //   zbv          Qi et al. 2024         dualpipev    DeepSeek-AI 2025 (DualPipe, cut in half)
@@ -42,8 +42,8 @@ struct Schedule {
   int numMicroBatches = 0;
   std::vector<std::vector<ScheduleEntry>> ranks; // entries in order
   std::vector<int> rankOfChunk;
-  // Limits that a table file sets; 0 is none. Micro-batches whose activations a rank may keep at
-  // once, times chunks, and transfers that may be in flight between two chunks.
+  // Limits that a table file sets; 0 is none: micro-batches whose activations a rank may keep at
+  // once, times chunks; and transfers that may be in flight between two chunks.
   int maxActivations = 0;
   int maxInFlight = 0;
 
@@ -53,7 +53,7 @@ struct Schedule {
 // "gpipe, 1f1b, …": for messages.
 std::string scheduleNames();
 
-// Whether a schedule is given as the path of a table, not by its name: it has a slash or ends in
+// Whether a schedule is the path of a table file instead of a name: it has a slash or ends in
 // ".txt".
 bool isTableFile(std::string_view schedule);
 
@@ -64,7 +64,7 @@ Result<Schedule> makeSchedule(std::string_view name, int numRanks, int numMicroB
 //   rank 0: F0.0 F0.1 B0.0 B0.1      the entries of a rank, in order
 //   activations 4                    limits, which may be left out
 //   in-flight 2
-// and what follows a # is a comment.
+// Text after a # is a comment.
 Result<Schedule> parseSchedule(std::string_view text, const std::string &file, int numRanks,
                                int numMicroBatches);
 

@@ -37,23 +37,23 @@ struct Timeline {
   double idleFraction() const;
 };
 
-// Transfers take no time. `times` has one entry for each chunk, or one for all. Nullopt where
-// entries wait for one another, within the schedule's bound of transfers.
+// Transfers take no time. `times` has one entry for each chunk, or one for all. Nullopt if entries
+// wait for one another, within the schedule's limit of transfers.
 std::optional<Timeline> simulate(const Schedule &schedule, const std::vector<WorkTimes> &times);
 
-// The fewest transfers in flight between two chunks with which the schedule, where all entries take
-// the same time, ends as early as with any number of them: where backward passes hand their
-// gradients on at the end, and where they do it early (hand_on.h).
+// The fewest transfers in flight between two chunks with which the schedule ends as early as with
+// any number of them, if all entries take the same time. It is enough both
+// if gradients are sent at the end of a backward pass and if they are sent early (hand_on.h).
 int neededInFlight(Schedule schedule);
 
-// The bubble that the papers give for the schedule, where all chunks take the same time and there
-// are enough micro-batches; nullopt where they give none.
+// The bubble that the papers give for the schedule, if all chunks take the same time and there are
+// enough micro-batches; nullopt if they give none.
 std::optional<double> publishedBubble(const Schedule &schedule, const WorkTimes &times);
 // The most activations of any rank, as above.
 std::optional<int> publishedPeak(const Schedule &schedule);
 
 // Ranks by rows, time by columns of `unit`, in entries such as F3; chunks after a rank's first are
-// marked by apostrophes. Nothing where it would be wider than `maxColumns`.
+// marked by apostrophes. Empty if it would be wider than `maxColumns`.
 std::string drawTimeline(const Schedule &schedule, const Timeline &timeline, double unit,
                          size_t maxColumns);
 
