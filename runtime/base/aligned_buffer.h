@@ -1,4 +1,4 @@
-// aligned_buffer.h - memory at a 64-byte boundary, owned.
+// aligned_buffer.h - owned memory at a 64-byte boundary.
 
 #ifndef COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
 #define COLL_RUNTIME_BASE_ALIGNED_BUFFER_H
@@ -17,7 +17,7 @@ class AlignedBuffer {
 public:
   static constexpr int64_t kAlignment = 64;
 
-  // What a buffer of `bytes` takes.
+  // The bytes that a buffer of `bytes` bytes allocates.
   static constexpr int64_t allocatedBytes(int64_t bytes) {
     return (bytes / kAlignment + 1) * kAlignment;
   }
@@ -26,7 +26,7 @@ public:
   // At least `bytes`, and never null. The content is undefined.
   static Result<AlignedBuffer> create(int64_t bytes) {
     if (bytes < 0)
-      return Status::invalid("no buffer has " + std::to_string(bytes) + " bytes");
+      return Status::invalid("a buffer cannot have " + std::to_string(bytes) + " bytes");
     if (const MemoryLimit limit = memoryLimit(); bytes > limit.bytes)
       return Status(kCollDevice, "no memory for " + std::to_string(bytes) + " bytes: " +
                                      limit.name + " is " + std::to_string(limit.bytes) + " bytes");

@@ -1,23 +1,23 @@
-// channel_layout.h - what the host and the persistent kernel of a communicator share.
+// channel_layout.h - the memory that the host and the persistent kernel of a communicator share.
 //
 // The host puts work into queues, the kernel's blocks take it out:
 //
 //   ChannelShared  pinned host memory that the GPU maps. The host writes the queues and
 //                  `abort`, the kernel everything else. There are no locks.
-//   ChannelState   GPU memory: what a block needs to go on after a new launch.
+//   ChannelState   GPU memory: the state that a block continues from after a new launch.
 //
-// **Queues.** A launch has numQueues queues with blocksPerQueue blocks each. Every block
-// of a queue sees every item of it, in order, and does its share. Item number n (from 1)
-// stands in slot (n - 1) % kChannelSlots; it is there once its `seq` is n. A block says
-// that its share of item n, and of all before, is done with done[block].seq = n. So an
-// item is complete when all blocks of its queue have said so, and only then may its
-// slot be written again. Blocks do not wait for each other: an item that reads what an
-// earlier one writes, or writes what it reads, is posted when that one is complete.
+// **Queues.** A launch has numQueues queues with blocksPerQueue blocks each. Every block of a queue
+// reads every item of it, in order, and does its share. Item number n (from 1) is in slot (n - 1) %
+// kChannelSlots; it may be read once its `seq` is n. With done[block].seq = n a block reports that
+// its shares of item n and of all earlier items are done. An item is complete when all blocks of
+// its queue have reported it, and only then may its slot be written again. Blocks do not wait for
+// each other: an item that reads memory that an earlier item writes, or writes memory that it
+// reads, may be posted only when the earlier one is complete.
 //
-// **Memory order.** `seq` of an item is written last, with release, and polled with
-// acquire; so are done[].seq and the error. Both sides use system scope. Bulk data needs
-// no order of its own: what the host (or a socket) wrote before an item's seq, the
-// kernel sees; what a block wrote before its done, the host sees.
+// **Memory order.** `seq` of an item is written last, with release, and polled with acquire; so are
+// done[].seq and the error. Both sides use system scope. Bulk data needs no order of its own: the
+// kernel sees what the host (or a socket) wrote before an item's seq, and the host sees what a
+// block wrote before its done.
 
 #ifndef COLL_RUNTIME_BASE_CHANNEL_LAYOUT_H
 #define COLL_RUNTIME_BASE_CHANNEL_LAYOUT_H
@@ -40,20 +40,19 @@ enum class ChannelOp : uint32_t {
   // dst[i] = src[0][i] (reduction) src[1][i] …, left to right; each address is a multiple of
   // the element's size. dst may be any of the sources.
   Reduce = 2,
-  // Copies the pages that slot `pageSlot` of the UnpackMeta at src[1] describes from the
-  // bounce buffer src[0] of `srcBytes` bytes to dst. A page outside either is left out and
-  // reported in pageErrors, before `done`. The same item may be posted again.
+  // Copies the pages that slot `pageSlot` of the UnpackMeta at src[1] describes from the bounce
+  // buffer src[0] of `srcBytes` bytes to dst. A page outside either buffer is skipped and reported
+  // in pageErrors, before `done`. The same item may be posted again.
   Unpack = 3,
   // `rows` rows of `bytes` bytes each, dstPitch and srcPitch bytes apart, from src[0] to
   // dst; any alignment.
   CopyRows = 4,
-  // Makes a compressed message (compressed_layout.h) of the srcBytes bytes at src[0], any
-  // alignment; at
-  // most kCompressMaxBytes. dst is aligned to 16 and has compressedBound(srcBytes) bytes.
+  // Compresses the srcBytes bytes at src[0] (any alignment, at most kCompressMaxBytes) into a
+  // message (compressed_layout.h) at dst, which is aligned to 16 and has compressedBound(srcBytes)
+  // bytes.
   Compress = 5,
-  // Puts the compressed message of srcBytes bytes at src[0], aligned to 16, back to dst. A page
-  // that
-  // makes no sense is left out and reported like those of Unpack.
+  // Expands the compressed message of srcBytes bytes at src[0], aligned to 16, into dst. An invalid
+  // page is skipped and reported like those of Unpack.
   Expand = 6,
 };
 
@@ -81,10 +80,10 @@ struct alignas(128) ChannelCounter {
   uint64_t seq;
 };
 
-// Why a block gave up. The first word that a block writes stands.
+// Why a block gave up. Only the first error that a block writes is kept.
 enum class ChannelError : uint32_t {
   None = 0,
-  Idle = 1,    // the host was silent for longer than idleTimeoutNs
+  Idle = 1,    // no work and no Exit for longer than idleTimeoutNs
   BadItem = 2, // an op, type, reduction, count or slot that does not exist
 };
 
@@ -95,7 +94,7 @@ struct ChannelQueue {
 };
 
 struct alignas(128) ChannelShared {
-  alignas(128) uint32_t abort;                    // host: not 0 ends every block at its next look
+  alignas(128) uint32_t abort;                    // set by the host: if not 0, every block ends
   alignas(128) uint32_t error[kChannelMaxBlocks]; // ChannelError
   // Error words of Unpack and Expand, by the item's slot; the host clears them.
   uint64_t pageErrors[kChannelMaxBlocks][kChannelSlots];
@@ -128,7 +127,7 @@ inline const char *channelErrorName(uint32_t error) {
   case ChannelError::None:
     return "none";
   case ChannelError::Idle:
-    return "the host gave no work and no leave to exit";
+    return "the host sent neither work nor an exit item";
   case ChannelError::BadItem:
     return "an item that the kernel does not know";
   }

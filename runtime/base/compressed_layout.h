@@ -1,23 +1,23 @@
 // compressed_layout.h - a message whose pages are compressed, without loss.
 //
 // For GPU buffers that cross a network slower than the GPU's bus: the sender's channel kernel makes
-// such a message, the receiver's puts its pages back.
+// such a message, and the receiver's kernel expands it.
 //
 //   CompressedHeader | CompressedPage[pages] | the pages' data, in any order
 //
-// Page k is bytes [4096 k, 4096 (k + 1)) of the buffer; the last may be shorter. Pages are
-// independent, so any warp makes or reads any page. Everything begins at a multiple of 16 bytes
-// from the message's start. Little-endian.
+// Page k is bytes [4096 k, 4096 (k + 1)) of the buffer; the last page may be shorter. Pages are
+// independent, so any warp makes or reads any page. All parts begin at multiples of 16 bytes from
+// the message's start. Numbers are little-endian.
 //
-// **The form Columns**, of whole pages: byte i belongs to column i % 32, so each column holds one
-// of the bytes of elements of 1, 2, 4, 8, 16 or 32 bytes, and the element type need not be known.
-// Sign and exponent of floats, the upper bytes of integers, hardly differ within a column. A
-// column's 128 bytes become codes (see codeOfByte), stored less the least of them (`base`) in
-// `bits` bits each, the first one lowest:
+// **The form Columns** is for whole pages: byte i belongs to column i % 32, so each column holds
+// one of the bytes of elements of 1, 2, 4, 8, 16 or 32 bytes, and the element type need not be
+// known. The sign and exponent bytes of floats, and the upper bytes of integers, hardly differ
+// within a column. A column's 128 bytes become codes (see codeOfByte); each code minus the smallest
+// one (`base`) is stored in `bits` bits, the first code in the lowest bits:
 //
 //   ColumnHead[32] | 16 * bits bytes of column 0 | … | 16 * bits bytes of column 31
 //
-// A page that would not become smaller is Raw: its bytes as they are.
+// A page that would not become smaller has the form Raw: its bytes are stored as they are.
 
 #ifndef COLL_RUNTIME_BASE_COMPRESSED_LAYOUT_H
 #define COLL_RUNTIME_BASE_COMPRESSED_LAYOUT_H
@@ -69,12 +69,12 @@ constexpr uint64_t roundTo16(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 constexpr uint32_t compressPages(uint64_t rawBytes) {
   return static_cast<uint32_t>((rawBytes + kCompressPageBytes - 1) / kCompressPageBytes);
 }
-// Header and table; where the first page's data may begin.
+// The bytes of header and table, after which the first page's data may begin.
 constexpr uint32_t compressedTableBytes(uint64_t rawBytes) {
   return static_cast<uint32_t>(
       roundTo16(sizeof(CompressedHeader) + compressPages(rawBytes) * sizeof(CompressedPage)));
 }
-// The longest message that `rawBytes` bytes can become.
+// The most bytes that the message of a buffer of `rawBytes` bytes can have.
 constexpr uint64_t compressedBound(uint64_t rawBytes) {
   return compressedTableBytes(rawBytes) + roundTo16(rawBytes);
 }
@@ -85,7 +85,7 @@ constexpr uint32_t compressPageBytes(uint64_t rawBytes, uint32_t number) {
 }
 
 // Whether the table's entry of page `number` is possible: inside the message, and of the right
-// length. The content of a page in form Columns is checked elsewhere.
+// length. A page of form Columns is checked when it is expanded.
 constexpr bool isPagePlausible(const CompressedPage &page, uint32_t number, uint64_t rawBytes,
                                uint64_t messageBytes) {
   if (page.at % 16 != 0 || page.at < compressedTableBytes(rawBytes) ||

@@ -17,7 +17,7 @@ inline constexpr int kNumDtypes = kCollU8 + 1;
 inline constexpr int kNumReductions = kCollXor + 1;
 
 inline bool isValidDtype(int32_t dtype) { return dtype >= 0 && dtype < kNumDtypes; }
-// Floats that are combined in f32 and rounded once.
+// Whether the type is a float that is combined in f32 and rounded once.
 inline bool isNarrowFloat(CollDtype dtype) {
   return dtype == kCollF16 || dtype == kCollBf16 || dtype == kCollF8E4M3FN || dtype == kCollF8E5M2;
 }

@@ -32,8 +32,7 @@ const EnvInfo kTable[] = {
      "processors of rank threads: none, compact, spread (over NUMA nodes), or a list as 0,2,4-7"},
     {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
      "library with the CBLAS interface for matrix products; none: built-in loops; if unset, the "
-     "Python "
-     "package takes that of scipy-openblas32"},
+     "Python package uses scipy-openblas32"},
     {EnvVar::StreamBytes, "COLL_STREAM_BYTES", "0",
      "bytes that an operation of backend threads reads and writes from which its results bypass "
      "the caches; 0: the last-level caches of the processors that the process may use"},
@@ -225,7 +224,7 @@ int64_t envInt(EnvVar var) {
   const std::optional<int64_t> value = parse(text);
   if (value && *value >= info.least && *value <= info.most)
     return *value;
-  // Several places may ask; the user is told once.
+  // Several callers may read the variable; the warning is logged once.
   static std::atomic<bool> hasWarned[std::size(kTable)];
   if (!hasWarned[static_cast<size_t>(var)].exchange(true))
     log(LogLevel::Warn, std::string(info.name) + "=" + text + ": expected a number from " +
@@ -242,7 +241,7 @@ std::string cacheFolder() {
   if (!folder.empty())
     return folder;
   std::optional<std::string> base = foreignEnv("XDG_CACHE_HOME");
-  // What the XDG specification calls invalid.
+  // The XDG specification calls a relative path invalid.
   if (base && base->front() != '/')
     base.reset();
   if (std::optional<std::string> home = foreignEnv("HOME"); !base && home)

@@ -90,21 +90,22 @@ const std::vector<EnvInfo> &envTable();
 
 // The value, or the default where the variable is unset or empty.
 std::string envString(EnvVar var);
-// As a number; the default (with a logged warning) where it is none, or outside its range.
+// The value as a number. If it is not a number in the variable's range, a warning is logged and the
+// default returned.
 int64_t envInt(EnvVar var);
 
-// Where things are kept for later runs: what COLL_CACHE_DIR says. Empty: nowhere.
+// The folder for files that later runs reuse (COLL_CACHE_DIR); empty if none are to be kept.
 std::string cacheFolder();
 
 // A variable of another program (a launcher), or nullopt where it is unset or empty.
 std::optional<std::string> foreignEnv(const char *name);
 
-// Sets a variable that a foreign library in this process will read, for good. The caller ensures
+// Sets a variable for the rest of the process, for a foreign library to read. The caller ensures
 // that no other thread uses the environment meanwhile.
 void setForeignEnv(const char *name, const char *value);
 
-// Sets a variable that a foreign library reads, while the object lives, unless it is
-// set already or `value` is null. No other thread may use the environment meanwhile.
+// Sets a variable that a foreign library reads for as long as the object lives, unless the variable
+// is already set or `value` is null. No other thread may use the environment meanwhile.
 class ScopedEnv {
 public:
   ScopedEnv(const char *name, const char *value);

@@ -26,7 +26,7 @@ Sinks &sinks() {
   return sinks;
 }
 
-// Whether there is a sink, which then has the message.
+// Returns whether there is a sink; if so, the sinks have received the message.
 bool handToSinks(LogLevel level, std::string_view message) {
   std::lock_guard<std::mutex> lock(sinks().mutex);
   for (LogSink *sink : sinks().list)

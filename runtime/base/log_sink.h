@@ -1,4 +1,4 @@
-// log_sink.h - hosts of the runtime that want its messages instead of stderr.
+// log_sink.h - receives the runtime's messages instead of stderr.
 
 #ifndef COLL_RUNTIME_BASE_LOG_SINK_H
 #define COLL_RUNTIME_BASE_LOG_SINK_H
@@ -12,12 +12,12 @@ namespace coll::rt {
 class LogSink {
 public:
   virtual ~LogSink() = default;
-  // On the thread that logs; must not log, add or remove sinks.
+  // Called on the thread that logs. Must not log, add or remove sinks.
   virtual void onLog(LogLevel level, std::string_view message) = 0;
 };
 
-// While there is a sink, every message that COLL_LOG lets through goes to all of them and
-// nothing is written to stderr. From any thread; after removeLogSink() it is not called.
+// While there is a sink, every message that COLL_LOG admits goes to all sinks and nothing is
+// written to stderr. May be called from any thread; a sink is not called after removeLogSink().
 void addLogSink(LogSink *sink);
 void removeLogSink(LogSink *sink);
 

@@ -18,7 +18,7 @@ namespace coll::rt {
 namespace {
 
 constexpr size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
-// More than any kernel is built for; the kernel refuses sets that are smaller than its own.
+// More words than any kernel needs; a kernel rejects a set that is smaller than its own.
 constexpr size_t kMostWords = 1 << 16;
 
 } // namespace
@@ -82,8 +82,8 @@ int64_t parseSize(const std::string &text) {
 
 } // namespace
 
-// sysconf(_SC_LEVEL3_CACHE_SIZE) is not asked: it adds up caches that the process cannot use, and
-// on virtual machines those of the host.
+// Does not use sysconf(_SC_LEVEL3_CACHE_SIZE), which adds up caches that the process cannot use,
+// and on virtual machines those of the host.
 int64_t cacheBytesOf(const std::vector<int> &processors, const std::string &sysfs) {
   int lastLevel = 0;
   int64_t bytes = 0;
@@ -123,7 +123,7 @@ int64_t cacheBytes() {
 
 namespace {
 
-// The least limit that files of that name set in a group's folder or above it.
+// The smallest limit that files of that name set in a group's folder or above it.
 int64_t leastLimit(const std::string &mount, std::string group, const char *file) {
   int64_t least = INT64_MAX;
   while (true) {
@@ -136,7 +136,7 @@ int64_t leastLimit(const std::string &mount, std::string group, const char *file
   }
 }
 
-// What a limit leaves beside the pages that a column of /proc/self/statm counts.
+// What is left of a limit after the pages that a column of /proc/self/statm counts.
 int64_t leftOf(int resource, int column) {
   rlimit limit = {};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)

@@ -12,7 +12,7 @@ namespace coll::rt {
 
 //===-- processors --------------------------------------------------------------===//
 
-// A set of processors as the kernel's calls take it, of any size: cpu_set_t ends at 1,024.
+// A set of processors of any size, as system calls take it: cpu_set_t ends at 1,024.
 class ProcessorSet {
 public:
   // The processors that the calling thread may run on; empty if the kernel reports none.
@@ -33,10 +33,10 @@ int numAllowedProcessors();
 
 //===-- caches ------------------------------------------------------------------===//
 
-// Bytes of the last-level caches of the allowed processors together. Data that is written once and
-// exceeds them does not stay there. `sysfs` is the folder of the processors.
+// Bytes of the last-level caches of the allowed processors together. More data than this that is
+// written once does not stay cached. `sysfs` is the folder of the processors.
 int64_t cacheBytesOf(const std::vector<int> &processors, const std::string &sysfs);
-// COLL_STREAM_BYTES, or where that is 0 the caches of the allowed processors. Constant.
+// COLL_STREAM_BYTES or, if that is 0, the caches of the allowed processors. Constant.
 int64_t cacheBytes();
 
 //===-- memory ------------------------------------------------------------------===//
@@ -49,12 +49,12 @@ struct MemoryLimit {
   std::string name; // "the machine's memory", "the cgroup's memory limit", "the address space …"
 };
 
-// The least memory.max (version 2) or memory.limit_in_bytes (version 1) of the groups that a text
-// like /proc/self/cgroup names, and of those above them. INT64_MAX where none is set. `mount` is
-// where the groups are: /sys/fs/cgroup.
+// The smallest memory.max (version 2) or memory.limit_in_bytes (version 1) of the groups that a
+// text like /proc/self/cgroup names, and of the groups above them. INT64_MAX if none is set.
+// `mount` is the folder of the groups: /sys/fs/cgroup.
 int64_t cgroupMemoryBytes(const std::string &groups, const std::string &mount);
 
-// What is left of RLIMIT_AS and RLIMIT_DATA; INT64_MAX where both are unlimited.
+// What is left of RLIMIT_AS and RLIMIT_DATA; INT64_MAX if both are unlimited.
 int64_t addressSpaceLeft();
 
 // The smallest limit on what this process may still allocate in one piece: the machine's memory,

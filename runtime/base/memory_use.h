@@ -1,6 +1,6 @@
-// memory_use.h - the bytes of buffers that this process' ranks have, and had at most.
+// memory_use.h - the bytes of buffers that this process' ranks hold now, and their peak.
 //
-// Counted are AlignedBuffers and what collectives copy aside. Any thread may ask at any time.
+// Counts AlignedBuffers and the copies that collectives make. Any thread may ask at any time.
 
 #ifndef COLL_RUNTIME_BASE_MEMORY_USE_H
 #define COLL_RUNTIME_BASE_MEMORY_USE_H

@@ -1,8 +1,8 @@
 // narrow.h - floats of 8 and 16 bits: to f32, and back to nearest, ties to even.
 //
 // A NaN stays a NaN. Values beyond the range become infinity, or NaN in e4m3fn, which has no
-// infinity. The eight-bit formats are those of arXiv 2209.05433. No function branches, so that
-// loops of them become vector code (narrow_blocks.h has those loops).
+// infinity. The eight-bit formats are those of arXiv 2209.05433. The functions have no branches, so
+// that the loops of narrow_blocks.h become vector code.
 
 #ifndef COLL_RUNTIME_BASE_NARROW_H
 #define COLL_RUNTIME_BASE_NARROW_H
@@ -44,7 +44,7 @@ uint32_t roundToNarrow(uint32_t magnitude) {
   constexpr int kShift = kF32Mantissa - mantissa;
   constexpr uint32_t kRebias = static_cast<uint32_t>(kF32Bias - bias) << kF32Mantissa;
   constexpr uint32_t kSmallestNormal = kRebias + (1u << kF32Mantissa);
-  // The last place of this addend is that of the format's subnormals, so the sum is rounded there.
+  // The addend's last place is that of the format's subnormals, so the sum is rounded there.
   constexpr uint32_t kAddend = kSmallestNormal + (static_cast<uint32_t>(kShift) << kF32Mantissa);
   uint32_t subnormal = bitsOfFloat(floatFromBits(magnitude) + floatFromBits(kAddend)) - kAddend;
   uint32_t rounded = magnitude + (1u << (kShift - 1)) - 1 + ((magnitude >> kShift) & 1u);

@@ -1,7 +1,7 @@
 // narrow_blocks.h - blocks of narrow floats to f32 and back, with the CPU's vector units.
 //
-// The results are those of the conversions in narrow.h, except which NaN a NaN becomes. Which
-// instructions are used is found out once: AVX-512, AVX2 with F16C, or plain C++.
+// The results are those of the conversions in narrow.h, except that a NaN may become another NaN.
+// The instruction set is chosen once: AVX-512, AVX2 with F16C, or plain C++.
 
 #ifndef COLL_RUNTIME_BASE_NARROW_BLOCKS_H
 #define COLL_RUNTIME_BASE_NARROW_BLOCKS_H

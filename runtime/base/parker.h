@@ -3,9 +3,8 @@
 //   parker.announce();
 //   if (condition()) parker.retract(); else parker.park(timeoutUs);
 //
-// A waker changes the condition and then calls unpark(): either the owner sees the
-// change after announce(), or the waker sees the announcement. park() may return for no
-// reason.
+// A waker changes the condition and then calls unpark(): either the owner sees the change after
+// announce(), or the waker sees the announcement. park() may return without a reason.
 
 #ifndef COLL_RUNTIME_BASE_PARKER_H
 #define COLL_RUNTIME_BASE_PARKER_H
@@ -24,11 +23,11 @@ public:
   }
   void retract() { word_.store(kAwake, std::memory_order_relaxed); }
 
-  // Blocks until unpark() is called, or was since announce(), or timeoutUs have passed.
-  // Owner only.
+  // Owner only. Blocks until timeoutUs have passed or unpark() is called, or was called since
+  // announce().
   void park(int64_t timeoutUs);
 
-  // From any thread. While the owner is awake it costs a fence and a look.
+  // May be called from any thread. While the owner is awake it costs a fence and a load.
   void unpark() {
     fence();
     unparkFenced();
@@ -40,7 +39,7 @@ public:
   }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan" // no data is handed over by this fence
+#pragma GCC diagnostic ignored "-Wtsan" // this fence publishes no data
 #endif
   static void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 #if defined(__GNUC__) && !defined(__clang__)

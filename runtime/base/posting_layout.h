@@ -1,23 +1,23 @@
-// posting_layout.h - what a kernel and the host share when the kernel asks for transfers itself.
+// posting_layout.h - the memory that a kernel and the host share if the kernel requests transfers.
 //
-// Threads of a kernel put posts into a ring; the host takes them out, checks every field, does
-// them over the network, and says how each one ended:
+// Threads of a kernel put posts into a ring; the host takes them out, checks every field, transfers
+// the data over the network, and reports how each one ended:
 //
 //   PostShared  pinned host memory that the GPU maps. The kernel writes the posts, the host
 //               everything else. There are no locks.
 //   PostState   GPU memory, kept from launch to launch: how many posts there were.
 //
-// **The ring.** Posts are numbered from 1; number n stands in slot (n - 1) % kPostSlots and is
-// there once its `seq` is n. A thread takes a number only when post n - kPostSlots has ended, so a
-// ring that is full holds threads back, and no number is lost. How post n has ended stands in
-// outcomes[(n - 1) % kPostOutcomes], until kPostOutcomes more have ended in its place.
+// **The ring.** Posts are numbered from 1; number n is in slot (n - 1) % kPostSlots and may be read
+// once its `seq` is n. A thread takes number n only when post n - kPostSlots has ended, so threads
+// wait while the ring is full, and no number is lost. The outcome of post n is in outcomes[(n - 1)
+// % kPostOutcomes] until post n + kPostOutcomes ends.
 //
 // **Order.** Posts are independent of each other. The signal of a post comes after its data.
 //
-// **Memory order.** `seq` is written last, with release, and polled with acquire; so are the
-// host's words. Both sides use system scope. What a thread wrote, or saw, before it posted, is in
-// what a put sends; what a get brought is there when its outcome is, and what a put brought when
-// its signal is.
+// **Memory order.** `seq` is written last, with release, and polled with acquire; so are the host's
+// words. Both sides use system scope. A put sends everything that its thread wrote, or saw, before
+// it posted. The data of a get is there when its outcome is, and the data of a put when its signal
+// is.
 
 #ifndef COLL_RUNTIME_BASE_POSTING_LAYOUT_H
 #define COLL_RUNTIME_BASE_POSTING_LAYOUT_H
@@ -46,7 +46,7 @@ enum class PostOutcome : uint32_t {
   Refused = 7, // by the transport, here or at the peer
   // About the connection to its peer.
   PeerFailed = 8,
-  Timeout = 9, // it did not end in the host's time; the connection was given up
+  Timeout = 9, // it did not end before the host's deadline; the connection was given up
   // About all posts.
   Stopped = 10, // the host's side has ended
   // Results of a wait in the kernel.
@@ -88,7 +88,7 @@ struct PostShared {
   alignas(128) uint64_t outcomes[kPostOutcomes];
   alignas(128) uint64_t ended; // the posts up to this one have
   uint64_t failure;            // of the first one that failed; the host clears it
-  uint32_t stopped;            // the host takes no more posts
+  uint32_t stopped;            // not 0: the host accepts no more posts
   alignas(128) uint64_t signals[kPostSignals];
   alignas(128) uint32_t peers[kPostPeers]; // PostOutcome: why the connection has ended
 };
@@ -102,8 +102,7 @@ struct PostState {
 struct PostHandle {
   PostShared *shared = nullptr; // as the GPU addresses it
   PostState *state = nullptr;
-  // Deadline of each wait in the kernel. Longer than the host's, which ends a post that takes too
-  // long.
+  // Deadline of each wait in the kernel. Must be longer than the host's deadline for a post.
   uint64_t timeoutNs = 0;
   uint64_t *errorWord = nullptr; // of kernels/error_word.h; may be null
 };
@@ -115,29 +114,29 @@ inline const char *postOutcomeName(PostOutcome outcome) {
   case PostOutcome::Done:
     return "done";
   case PostOutcome::BadOp:
-    return "an operation that there is not";
+    return "an unknown operation";
   case PostOutcome::BadPeer:
-    return "a peer that there is not";
+    return "an unknown peer";
   case PostOutcome::BadRegion:
-    return "a region that there is not, or bytes outside of it";
+    return "an unknown region, or bytes outside of it";
   case PostOutcome::BadKey:
-    return "a key that there is not, or bytes outside of the peer's memory";
+    return "an unknown key, or bytes outside of the peer's memory";
   case PostOutcome::BadSignal:
-    return "a signal that there is not";
+    return "an unknown signal";
   case PostOutcome::Refused:
     return "refused by the transport";
   case PostOutcome::PeerFailed:
     return "the connection to the peer has ended";
   case PostOutcome::Timeout:
-    return "it passed the host's deadline";
+    return "it did not end before the host's deadline";
   case PostOutcome::Stopped:
-    return "the host takes no more";
+    return "the host accepts no more posts";
   case PostOutcome::Full:
     return "the ring stayed full";
   case PostOutcome::Late:
     return "the host did not answer in time";
   case PostOutcome::Forgotten:
-    return "it ended too long ago to know how";
+    return "it ended so long ago that its outcome was overwritten";
   }
   return "an unknown outcome";
 }

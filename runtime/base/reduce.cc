@@ -21,7 +21,7 @@ struct Plain {
   static Acc load(Stored v) { return v; }
   static Stored store(Acc v) { return v; }
 };
-// Bytes that are 0 or 1; sum and product must not leave that range.
+// A byte that is 0 or 1; sum and product must not leave that range.
 struct Boolean {
   using Stored = uint8_t;
   using Acc = bool;
@@ -55,8 +55,8 @@ struct Prod {
       return a * b;
   }
 };
-// If `a` is NaN, the last test keeps it; if `b` is, the first test fails. Selections, not branches,
-// so that the loops vectorise.
+// If `a` is NaN, the last test keeps it; if `b` is NaN, the first test fails. Selections instead of
+// branches let the loops vectorise.
 struct Min {
   template <typename T>
   static T apply(T a, T b) {
@@ -96,8 +96,8 @@ T divide(T value, int divisor) {
   return static_cast<T>(value / static_cast<decltype(T() + T())>(divisor));
 }
 
-// out[i] = a[i] op next[i], which ends a reduction of numSrcs sources. `out` may be one of the
-// operands, but must not overlap them otherwise, so the loops carry no dependencies.
+// out[i] = a[i] op next[i], the last step of a reduction of numSrcs sources. `out` may be one of
+// the operands, but must not overlap them otherwise, so the loops carry no dependencies.
 template <typename Type, typename Op, bool average, typename Load, typename First>
 void combineLast(Load load, const First *a, const typename Type::Stored *next, int numSrcs,
                  typename Type::Stored *out, int64_t n) {
@@ -226,7 +226,7 @@ CombineFn pickInteger(CollReduction reduction) {
   }
 }
 
-// Numbers have averages, booleans have none.
+// The average is defined for numbers, but not for booleans.
 template <typename Signed, typename Unsigned>
 CombineFn pickNumber(CollReduction reduction) {
   return reduction == kCollAvg ? combine<Signed, Sum, true>

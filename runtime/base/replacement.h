@@ -1,8 +1,8 @@
-// replacement.h - a test's substitute for an object that a process has once.
+// replacement.h - a test's substitute for an object of which a process has one.
 //
 // A T has at most one replacement at a time, which lives as long as the object; code that would
-// make or find the T itself calls current() first. No thread may use a T when its replacement
-// begins or ends.
+// create or find the T calls current() first. No thread may use a T while its replacement begins or
+// ends.
 
 #ifndef COLL_RUNTIME_BASE_REPLACEMENT_H
 #define COLL_RUNTIME_BASE_REPLACEMENT_H

@@ -7,9 +7,9 @@
 
 namespace coll::rt {
 
-// Like memcpy, but writes go to memory directly and the old content is not read. For destinations
-// that are in no cache and will not be read soon. Another thread may read the data after the caller
-// has called endStream() and then published it.
+// Like memcpy, but writes bypass the caches and the destination's old content is not read. For
+// destinations that are not cached and will not be read soon. Another thread may read the data
+// after the caller has called endStream() and then published it.
 void streamCopy(void *to, const void *from, int64_t bytes);
 void endStream();
 

@@ -1,8 +1,8 @@
 // strided_box.h - a rectangle of one buffer that is copied to a rectangle of another.
 //
-// The smallest unit is a row of bytes that is contiguous on both sides; up to kMaxBoxLoops loops
-// go round it, the outermost first. Offsets and strides are bytes from the starts of two buffers
-// that the box does not know.
+// The innermost unit is a row of bytes that is contiguous on both sides; up to kMaxBoxLoops loops
+// repeat it, the outermost first. Offsets and strides are bytes from the starts of two buffers that
+// the box does not know.
 
 #ifndef COLL_RUNTIME_BASE_STRIDED_BOX_H
 #define COLL_RUNTIME_BASE_STRIDED_BOX_H
@@ -31,7 +31,7 @@ struct StridedBox {
   int64_t bytes() const { return rows() * rowBytes; }
 };
 
-// The rows of a box, one after the other, without memory of its own on the heap.
+// Visits the rows of a box, one after the other, without heap memory.
 class RowCursor {
 public:
   explicit RowCursor(const StridedBox &box)

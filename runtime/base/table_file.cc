@@ -35,7 +35,7 @@ Result<std::string> readTableFile(const std::string &path) {
   if (stat(path.c_str(), &info) != 0)
     return Status::invalid(path + ": cannot be read: " + std::strerror(errno));
   if (!S_ISREG(info.st_mode))
-    return Status::invalid(path + ": cannot be read: no regular file");
+    return Status::invalid(path + ": is not a regular file");
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -52,14 +52,13 @@ Result<Json> parseTable(const std::string &text, const std::string &name) {
   try {
     json = Json::parse(text);
   } catch (const Json::parse_error &error) {
-    return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) +
-                           ": this is no JSON");
+    return Status::invalid(placeOf(name, text, error.byte > 0 ? error.byte - 1 : 0) + ": not JSON");
   } catch (const Json::exception &) { // it has no position
     return Status::invalid(name + ": a number is too large");
   }
   auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };
   if (!json.is_object() || !json.contains("format") || json["format"] != kFormat)
-    return wrong("no table of routes: \"format\" is not \"coll routes\"");
+    return wrong("not a table of routes: \"format\" is not \"coll routes\"");
   if (!json.contains("version") || json["version"] != kVersion)
     return wrong("\"version\" has to be " + std::to_string(kVersion) +
                  "; write the table again with coll-perf tune");

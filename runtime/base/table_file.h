@@ -14,8 +14,8 @@ namespace coll::rt {
 // The text of a file that is not too large for a table.
 Result<std::string> readTableFile(const std::string &path);
 
-// JSON of the right format and version; kCollInvalidCall names file, line and column, or what is
-// wrong. `name` stands for the file.
+// JSON of the right format and version. kCollInvalidCall names file, line and column, or says what
+// is wrong. `name` is the file's name in messages.
 Result<nlohmann::json> parseTable(const std::string &text, const std::string &name);
 
 // "expected a number, not "4K"". Lists, objects and long texts are named by kind only, because they

@@ -1,5 +1,5 @@
-// thread.h - starts threads without exceptions: where a process may start no more of them, the
-// caller gets a status. All threads of the runtime start here (tools/lint/check_threads.py).
+// thread.h - starts threads without exceptions: if a process may start no more threads, the caller
+// gets a status. All threads of the runtime start here (tools/lint/check_threads.py).
 
 #ifndef COLL_RUNTIME_BASE_THREAD_H
 #define COLL_RUNTIME_BASE_THREAD_H

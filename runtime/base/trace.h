@@ -1,26 +1,27 @@
 // trace.h - hooks that profilers listen on.
 //
-// What happens is told in spans: each has an id, begins, may change its state, and ends. A span
-// names the one that it is part of. Without a listener a hook costs one load and one predicted
+// Events are reported in spans: each has an id, begins, may change its state, and ends. A span
+// names its parent, which contains it. Without a listener a hook costs one load and one predicted
 // branch. A sink returns nothing: it cannot change a result or a status.
 //
 //   Function            a rank runs @init or @step
 //     Compute           the program computes on the host: a kernel, a product, a copy
 //     Launch            the host puts a kernel, a product or a copy on the rank's GPU
-//     Device            the GPU runs what a Launch or a Call has put there, by the GPU's clock
+//     Device            the GPU runs a kernel, product or copy of a Launch or a Call, by its clock
 //     Group             the operations that one call of the program is made of (dispatch, combine)
 //     Call              an operation, from the call until it is complete on this rank
 //       ProxyOp         its messages to or from one peer            (backend net)
 //         ProxyStep     one message                                 (backend net)
 //           NetPart     the part of a message that one socket moves (backend net, transport tcp)
-//     Wait              the program stands still until an operation is complete
+//     Wait              the program waits until an operation is complete
 //
-// A level that a backend does not have is absent. Call, Group and Wait may be told of by the
-// rank's thread alone; what is below Call by the backend's progress thread as well.
+// A backend that lacks a level reports no spans of it. Call, Group and Wait may be reported by the
+// rank's thread only; levels below Call by the backend's progress thread, too.
 //
-// What happens on a GPU is told of once the host has waited for it: a Device span, and the End of
-// a Call that was put on a stream, come after the step with times that have passed. A step that is
-// a graph's replay tells of its calls in the same way (`isReplay`); what captured it is not told.
+// Spans of a GPU are reported once the host has waited for the GPU: a Device span, and the End of a
+// Call that was put on a stream, come after the step with times that have passed. A step that
+// replays a graph reports its calls in the same way (`isReplay`); the capture of the graph is not
+// reported.
 
 #ifndef COLL_RUNTIME_BASE_TRACE_H
 #define COLL_RUNTIME_BASE_TRACE_H
@@ -50,20 +51,20 @@ enum class TracePhase : uint8_t {
   Begin,
   Issued,  // Call: started, and not complete; a call that blocks has no such phase
   Posted,  // ProxyStep: handed to the transport
-  Landing, // ProxyStep that is received: here, and moving to its destination
+  Landing, // ProxyStep that is received: arrived, and moving to its destination
   End,     // Call: complete on this rank, unless `failed`
-  Dropped, // Device: there was no room for `number` spans
+  Dropped, // Device: `number` spans were dropped for lack of room
 };
 
 // The members of a communicator.
 struct TraceGroup {
-  uint64_t id = 0; // equal on all members; of a list of ranks
+  uint64_t id = 0; // of the list of ranks; equal on all members
   const int32_t *ranks = nullptr;
   int32_t numRanks = 0;
   int32_t position = 0; // of this rank
 };
 
-// What is called.
+// The operation that is called.
 struct TraceCall {
   CollDtype dtype = kCollF32;
   int64_t count = 0; // elements
@@ -86,7 +87,7 @@ struct TraceEvent {
   uint64_t parent = 0;   // the span that it is part of, or, of a Wait, the Call; 0: none
   int64_t timeNs = 0;    // CLOCK_MONOTONIC; trace() fills in what is 0
   int64_t deviceNs = 0;  // Device: the time by the GPU's own clock (%globaltimer)
-  int64_t errorNs = 0;   // Device: timeNs is right within so much
+  int64_t errorNs = 0;   // Device: the possible error of timeNs
 
   // Begin only.
   const char *name = "";             // "all_reduce", "step"; outlives the listener
@@ -96,7 +97,7 @@ struct TraceEvent {
   int64_t tag = 0;                   // send, recv
   const TraceGroup *group = nullptr; // Call, Group: outlives the span
   const TraceCall *call = nullptr;   // Call: valid during onEvent()
-  // NetPart: as NCCL's profiler has them of a net plugin; valid during onEvent().
+  // NetPart: as a net plugin passes them to NCCL's profiler; valid during onEvent().
   const void *data = nullptr;
   int64_t dataId = 0; // network type << 16 | version of the data
 };
@@ -104,14 +105,14 @@ struct TraceEvent {
 class TraceSink {
 public:
   virtual ~TraceSink() = default;
-  // May run on several threads at once; those of one span come one after the other.
+  // May run on several threads at once; the events of one span come one after the other.
   virtual void onEvent(const TraceEvent &event) = 0;
 };
 
 inline constexpr int kMaxTraceSinks = 4;
 
-// False where there are kMaxTraceSinks already. A sink must outlive every span that begins
-// while it listens; an End whose Begin it has not heard may come, too.
+// False if there are kMaxTraceSinks already. A sink must outlive every span that begins while it
+// listens. It may receive an End without the Begin.
 bool addTraceSink(TraceSink *sink);
 void removeTraceSink(TraceSink *sink);
 
@@ -131,7 +132,7 @@ namespace detail {
 extern std::atomic<int> numTraceSinks;
 }
 
-// Whether somebody listens.
+// Whether there is a listener.
 inline bool tracing() {
   return __builtin_expect(detail::numTraceSinks.load(std::memory_order_acquire) != 0, 0);
 }
@@ -139,7 +140,7 @@ inline bool tracing() {
 // A new span's id, never 0.
 uint64_t newTraceId();
 int64_t traceClockNs();
-// Tells all who listen.
+// Reports the event to all listeners.
 void trace(TraceEvent event);
 
 } // namespace coll::rt

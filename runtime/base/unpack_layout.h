@@ -1,24 +1,24 @@
-// unpack_layout.h - what the network writes and a kernel reads: page descriptors.
+// unpack_layout.h - page descriptors, which the network writes and a kernel reads.
 //
-// Data of one message lands in pages of a bounce buffer, wherever the transport or the
-// kernel's stack put it. Each page has a descriptor that says where its bytes belong.
-// UNPACK moves bounce -> buffer after a receive; PACK moves buffer -> bounce before a
-// send. Both use the same descriptor, so that a page can go back the way it came.
+// Data of one message arrives in pages of a bounce buffer, in any order. Each page has a descriptor
+// that says where its bytes belong. UNPACK moves bounce -> buffer after a receive; PACK moves
+// buffer -> bounce before a send. Both use the same descriptor, so that a page can be sent from
+// where it was received.
 //
 // UNPACK is bit for bit what stock NCCL expects of a net plugin's device handle (net
 // device type 1, version 0x7). Source: NCCL v2.19 to v2.30, src/device/network/unpack/
 // unpack_defs.h (loadMeta, netUnpackMeta, unpackNetDeviceHandle) and src/include/
 // nccl_net_device.h (the version). PACK is this project's own.
 //
-// **Who writes what, UNPACK.** The host fills pages[slot] as data lands, sets count[slot] when the
-// message is complete, releases, and only then reports the receive as done: count is not a
-// readiness flag, and no code polls it. The kernel learns of the message by another way (NCCL's
+// **UNPACK, who writes what.** The host fills pages[slot] as data arrives, sets count[slot] when
+// the message is complete, releases, and only then reports the receive as done: count is not a
+// readiness flag, and no code polls it. The kernel learns of the message by other means (NCCL's
 // tail, a channel's step counter), which it acquires. It increments head *before* use; the slot is
 // head % kUnpackSlots. A message of zero pages consumes a slot too (count 0). A slot is free again
 // when its message was consumed.
 //
-// **Who writes what, PACK.** The host fills pages[slot] and count[slot] and tells the
-// kernel, as above. The kernel writes the pages, then raises `packed`.
+// **PACK, who writes what.** The host fills pages[slot] and count[slot] and tells the kernel, as
+// above. The kernel writes the pages, then raises `packed`.
 
 #ifndef COLL_RUNTIME_BASE_UNPACK_LAYOUT_H
 #define COLL_RUNTIME_BASE_UNPACK_LAYOUT_H
@@ -35,7 +35,7 @@ inline constexpr int32_t kPackVersion = 0x1;
 
 // Messages of one connection that can be in flight (NET_UNPACK_MAX_QUEUE_DEPTH).
 inline constexpr uint32_t kUnpackSlots = 16;
-// Bytes of one message, and the page size that NCCL's own kernel counts in.
+// The most bytes of one message, and the page size that NCCL's own kernel counts in.
 inline constexpr uint64_t kUnpackMaxSliceBytes = 4u << 20;
 inline constexpr uint32_t kUnpackPageBytes = 4096;
 // Twice what the page size needs, for pages that are not full (NET_UNPACK_MAX_SLICE_PAGES).
@@ -44,8 +44,8 @@ inline constexpr uint32_t kUnpackSlotPages = 2048;
 inline constexpr uint64_t kUnpackHeadStart = static_cast<uint64_t>(-1);
 
 // One page. NCCL calls the fields src_off, len, dst_off. bounceOff has 32 bits, so a bounce buffer
-// ends at 4 GiB. NCCL's own kernel takes the common alignment of the two offsets for that of the
-// addresses, so both bases have to be aligned to 16 bytes for it.
+// ends at 4 GiB. NCCL's own kernel derives the alignment of the addresses from the two offsets
+// alone, so both bases must be aligned to 16 bytes.
 struct alignas(16) PageDescriptor {
   uint32_t bounceOff; // of the page's first byte in the bounce buffer
   uint32_t len;       // bytes

@@ -229,7 +229,7 @@ TEST_F(EnvironmentTest, ATableComesBeforeTheDefaultAndAfterTheEnvironment) {
   }
   std::ofstream(file) << "{";
   EXPECT_EQ(DeviceOptions::fromEnvAndTable("tcp").status().message(),
-            "COLL_ROUTES: " + file + ":1:2: this is no JSON");
+            "COLL_ROUTES: " + file + ":1:2: not JSON");
   unlink(file.c_str());
 }
 

@@ -23,10 +23,10 @@ std::string complaint(const std::string &text) {
 }
 
 TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
-  EXPECT_EQ(complaint("{\"format\":\n  \"coll routes\",,"), "t.json:2:17: this is no JSON");
-  EXPECT_EQ(complaint(""), "t.json:1:1: this is no JSON");
+  EXPECT_EQ(complaint("{\"format\":\n  \"coll routes\",,"), "t.json:2:17: not JSON");
+  EXPECT_EQ(complaint(""), "t.json:1:1: not JSON");
   EXPECT_EQ(complaint("{\"version\": 1e400}"), "t.json: a number is too large");
-  EXPECT_EQ(complaint("[]"), "t.json: no table of routes: \"format\" is not \"coll routes\"");
+  EXPECT_EQ(complaint("[]"), "t.json: not a table of routes: \"format\" is not \"coll routes\"");
   EXPECT_EQ(complaint(R"({"format": "coll routes", "version": 2, "routes": []})"),
             "t.json: \"version\" has to be 1; write the table again with coll-perf tune");
   EXPECT_EQ(complaint(R"({"format": "coll routes", "version": 1})"),
@@ -150,7 +150,7 @@ TEST(RouterTest, ABrokenTableStopsTheStart) {
   BackendOptions options;
   Status status = createBackend("auto", options).status();
   EXPECT_EQ(status.code(), kCollInvalidCall);
-  EXPECT_EQ(status.message(), "COLL_ROUTES: " + file.path + ":1:2: this is no JSON");
+  EXPECT_EQ(status.message(), "COLL_ROUTES: " + file.path + ":1:2: not JSON");
 }
 
 TEST(RouterTest, GpuAndHostMemoryGoTheirWays) {

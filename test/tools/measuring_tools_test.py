@@ -484,7 +484,7 @@ class CollPerfTest(unittest.TestCase):
         table.write_text('{"format": "coll routes",\n')
         done = run("coll-perf", "all_reduce", "--backend=auto", COLL_ROUTES=str(table))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("routes.json:2:1: this is no JSON", done.stderr)
+        self.assertIn("routes.json:2:1: not JSON", done.stderr)
 
     def test_a_table_is_of_one_machine(self):
         table = self.path("routes.json")
@@ -599,8 +599,8 @@ class CollInfoTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pipe = pathlib.Path(folder, "pipe")
             os.mkfifo(pipe)
-            for path, why in ((pipe, "no regular file"), (folder, "no regular file"),
-                              ("/dev/zero", "no regular file"),
+            for path, why in ((pipe, "is not a regular file"), (folder, "is not a regular file"),
+                              ("/dev/zero", "is not a regular file"),
                               (pathlib.Path(folder, "none"), "No such file")):
                 done = run("coll-info", COLL_ROUTES=str(path))
                 self.assertEqual(done.returncode, 1)
