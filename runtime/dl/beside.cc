@@ -17,7 +17,7 @@ void *findBeside(const void *address, const char *name) {
   if (!library)
     return nullptr;
   void *symbol = dlsym(library, name);
-  dlclose(library); // it stays loaded: another dlopen holds it
+  dlclose(library); // only drops this reference: the library stays loaded
   return symbol;
 }
 

@@ -10,9 +10,9 @@ namespace coll::rt::dl {
 
 namespace {
 
-// The kernels that OpenBLAS should use, or null to let it choose. Releases that are
-// older than the processor fall back to SSE3 code on Intel models that they do not
-// know, which costs a factor of five; so the choice is made by feature instead.
+// The kernels that OpenBLAS should use, or null to let it choose. A release that is older than the
+// processor does not know the model and on Intel falls back to SSE3 code, which is five times
+// slower; so the choice is made by feature instead.
 const char *preferredCore() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -28,7 +28,7 @@ const char *preferredCore() {
   return nullptr;
 }
 
-// OpenBLAS of Python's package scipy-openblas32 has a prefix to its names.
+// In the Python package scipy-openblas32, the names of OpenBLAS have a prefix.
 template <typename Function>
 void resolve(void *library, const std::string &name, Function &function) {
   void *found = dlsym(library, name.c_str());
@@ -61,7 +61,7 @@ Blas *load() {
     log(LogLevel::Warn, name + " has no cblas_sgemm and cblas_dgemm, products will be slow");
     return nullptr;
   }
-  // The process may have loaded it before, with its own threads.
+  // The process may have loaded the library before, with several threads.
   void (*setNumThreads)(int) = nullptr;
   resolve(library, "openblas_set_num_threads", setNumThreads);
   if (setNumThreads)

@@ -25,7 +25,7 @@ Status resolve(const Library &library, CublasLt &lt) {
   lt.getVersion = library.symbol<size_t()>("cublasLtGetVersion");
   lt.statusString = library.symbol<const char *(LtResult)>("cublasLtGetStatusString");
   if (!lt.getVersion || !lt.statusString)
-    return unusable("the library tells neither its version nor its errors");
+    return unusable("the library has no function for its version or for error texts");
   return {};
 }
 

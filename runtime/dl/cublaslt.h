@@ -23,7 +23,7 @@ using LtDesc = struct LtDescTag *;             // cublasLtMatmulDesc_t
 using LtLayout = struct LtLayoutTag *;         // cublasLtMatrixLayout_t
 using LtPreference = struct LtPreferenceTag *; // cublasLtMatmulPreference_t
 
-// cublasLtMatmulAlgo_t: plain bytes, which the same version of the library understands again.
+// cublasLtMatmulAlgo_t: plain bytes that are valid for the same version of the library.
 struct LtAlgorithm {
   uint64_t data[8] = {};
 };

@@ -93,7 +93,7 @@ Status cudaStatus(const Cuda &cuda, CudaResult result, std::string_view call) {
   if (result == kCudaSuccess)
     return {};
   const char *name = nullptr, *text = nullptr;
-  // They leave null for an unknown number.
+  // These functions set null for an unknown number.
   (void)cuda.getErrorName(result, &name);
   (void)cuda.getErrorString(result, &text);
   std::string message =
@@ -122,7 +122,7 @@ CudaPointerInfo cudaPointerInfo(const Cuda &cuda, const void *data) {
   auto address = reinterpret_cast<CudaAddress>(data);
   unsigned type = 0;
   if (cuda.pointerGetAttribute(&type, kCudaPointerMemoryType, address) != kCudaSuccess)
-    return info; // the error says no more than that it is not CUDA's
+    return info; // an error only means that the memory is not CUDA's
   unsigned managed = 0;
   if (cuda.pointerGetAttribute(&managed, kCudaPointerIsManaged, address) == kCudaSuccess)
     info.managed = managed != 0;
@@ -142,7 +142,7 @@ CudaPointerInfo cudaPointerInfo(const Cuda &cuda, const void *data) {
 Result<CudaDmabuf> cudaExportDmabuf(const Cuda &cuda, const void *data, uint64_t bytes) {
   if (!cuda.memGetHandleForAddressRange)
     return Status(kCollUnsupported, "the CUDA driver is too old to export a dmabuf");
-  // Exported ranges begin and end at pages of the host.
+  // Exported ranges begin and end at host pages.
   auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   auto address = reinterpret_cast<CudaAddress>(data);
   CudaAddress begin = address / page * page, end = (address + bytes + page - 1) / page * page;

@@ -1,23 +1,22 @@
 // cuda.h - the CUDA driver (libcuda.so.1), found when the program runs.
 //
-// Nothing of CUDA is needed to build: the declarations are this project's own, with the
-// names, values and signatures of the driver API. The library is never unloaded. Tests
-// pass a table of their own (fakes/cuda.h).
+// Nothing of CUDA is needed to build: the declarations are this project's own, with the names,
+// values and signatures of the driver API. The library is never unloaded. Tests pass a table of
+// their own (test/support/fakes/cuda.h).
 //
-// **Beside a kernel that waits for the network.** Seen on an H100 with CUDA 13.0, while a
-// kernel waited for a word of host memory; calls of another thread:
+// **While a kernel waits for the network.** On an H100 with CUDA 13.0, while a kernel waited for a
+// word of host memory, the following calls of another thread
 //
-//  - run: asynchronous copies between pinned and GPU memory on a stream of their own (4 MiB
+//  - ran: asynchronous copies between pinned and GPU memory on a stream of their own (4 MiB
 //    in 0.13 ms), queries of events, and, in 0.01 to 10 ms, memAlloc, memHostAlloc,
 //    memHostRegister, eventCreate, streamCreate;
-//  - wait until the kernel ends: memFree, memFreeHost, memHostUnregister, loading a module,
+//  - waited until the kernel ended: memFree, memFreeHost, memHostUnregister, loading a module,
 //    and the first launch of a kernel if the driver loads lazily. Copies of other threads
-//    wait while a module is loaded.
+//    waited while a module was loaded.
 //
-// So a thread that drives the network frees nothing, and copies only where no module is loaded at
-// the same time: CUDA_MODULE_LOADING=EAGER avoids first launches (see lazyLoading()), but does not
-// help programs that load modules themselves. The UNPACK and PACK paths make no call of CUDA while
-// messages move.
+// So a thread that drives the network frees nothing, and copies only while no module is loaded:
+// CUDA_MODULE_LOADING=EAGER avoids first launches (see lazyLoading()), but does not help programs
+// that load modules themselves. The UNPACK and PACK paths call nothing of CUDA while messages move.
 
 #ifndef COLL_RUNTIME_DL_CUDA_H
 #define COLL_RUNTIME_DL_CUDA_H
@@ -122,7 +121,7 @@ inline constexpr unsigned kCudaHostPortable = 1;
 inline constexpr unsigned kCudaHostMapped = 2;
 inline constexpr unsigned kCudaStreamNonBlocking = 1;
 inline constexpr int kCudaHighestPriority = -100; // of streams; the driver takes its highest
-// CU_STREAM_WAIT_VALUE_GEQ: until the word, less the value, is no negative int32_t.
+// CU_STREAM_WAIT_VALUE_GEQ: waits until (int32_t)(word - value) >= 0.
 inline constexpr unsigned kCudaWaitGeq = 0;
 inline constexpr unsigned kCudaEventNoTiming = 2;
 // CUjit_option, CUfunction_attribute
@@ -204,7 +203,7 @@ inline constexpr int kCudaLoadingEager = 1;
   X(eventQuery, "cuEventQuery", (CudaEvent event))                                                 \
   X(eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, CudaEvent begin, CudaEvent end))
 
-// Null if the driver is too old to have them.
+// Optional: null if the driver is too old to have them.
 #define COLL_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
   X(memGetHandleForAddressRange, "cuMemGetHandleForAddressRange", (void *handle, CudaAddress address, size_t bytes, int handleType, unsigned long long flags)) \
   X(deviceGetPeerAttribute, "cuDeviceGetP2PAttribute", (int *value, int attribute, CudaDevice device, CudaDevice peer)) \
@@ -249,7 +248,7 @@ struct CudaDeviceInfo {
   bool sameHostPointer = false;
 };
 
-// By ordinal, as CUDA_VISIBLE_DEVICES leaves them.
+// In the order of ordinals, restricted by CUDA_VISIBLE_DEVICES.
 Result<std::vector<CudaDeviceInfo>> cudaDevices(const Cuda &cuda);
 
 // What a pointer points to. Memory that CUDA does not know is host memory.

@@ -24,7 +24,7 @@ Status resolve(const Library &library, Cudnn &dnn) {
   dnn.getVersion = library.symbol<size_t()>("cudnnGetVersion");
   dnn.errorString = library.symbol<const char *(DnnResult)>("cudnnGetErrorString");
   if (!dnn.getVersion || !dnn.errorString)
-    return unusable("the library tells neither its version nor its errors");
+    return unusable("the library has no function for its version or for error texts");
   if (dnn.getVersion() < kOldest)
     return unusable("its version is " + std::to_string(dnn.getVersion()) + ", before 9.0");
   return {};

@@ -4,7 +4,7 @@
 
 namespace coll::rt::dl {
 
-// Whether a kernel has failed, which the driver tells all later calls of the process.
+// Whether a kernel has failed; the driver then fails all later calls of the process.
 static bool isFault(CudaResult result) {
   constexpr CudaResult kIllegalAddress = 700, kAssert = 710, kHardwareStack = 714,
                        kLaunchFailed = 719;

@@ -58,7 +58,7 @@ Library::Library() {
   need("ibv_create_qp", table.createQp);
   need("ibv_modify_qp", table.modifyQp);
   need("ibv_destroy_qp", table.destroyQp);
-  // These are not symbols: the header calls the driver directly.
+  // The functions below are not symbols: the header calls the driver directly.
   table.reqNotifyCq = [](ibv_cq *cq, int solicited) { return ibv_req_notify_cq(cq, solicited); };
   table.pollCq = [](ibv_cq *cq, int count, ibv_wc *wc) { return ibv_poll_cq(cq, count, wc); };
   table.postSend = [](ibv_qp *qp, ibv_send_wr *list, ibv_send_wr **bad) {
@@ -172,7 +172,7 @@ Status asyncEventError(ibv_event_type type) {
   case IBV_EVENT_QP_REQ_ERR:
     return {kCollPeer, "the peer sent an invalid request to the device"};
   case IBV_EVENT_QP_ACCESS_ERR:
-    return {kCollPeer, "the peer tried to reach memory that it may not"};
+    return {kCollPeer, "the peer accessed memory without permission"};
   default:
     return {kCollDevice, "the RDMA device reports event " + std::to_string(type)};
   }

@@ -10,8 +10,8 @@
 
 namespace coll::rt::dl {
 
-// The functions that are used, named after those of <infiniband/verbs.h>. Tests replace them. Those
-// marked optional may be null.
+// The functions that are used, named after those of <infiniband/verbs.h>. Tests replace them.
+// Members marked optional may be null.
 struct Ibverbs {
   ibv_device **(*getDeviceList)(int *count) = nullptr;
   void (*freeDeviceList)(ibv_device **list) = nullptr;
@@ -58,11 +58,11 @@ struct Ibverbs {
 // thread may call it.
 Result<const Ibverbs *> ibverbs();
 
-// Replaces the library by `fake`, for this process; null: uses the library again. Objects of the
-// other one must not be in use.
+// Replaces the library by `fake` for this process; null restores the library. Objects of the
+// replaced one must not be in use.
 void useFakeIbverbs(const Ibverbs *fake);
 
-// The message for a user about a call `what` that failed with `error` (an errno).
+// A status with a message for a user about a call `what` that failed with `error` (an errno).
 Status ibverbsError(std::string_view what, int error);
 
 // The same for work that ended with `status`. kCollLink: the path to the peer is broken; kCollPeer:

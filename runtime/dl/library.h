@@ -9,7 +9,7 @@
 
 namespace coll::rt::dl {
 
-// A reference to a loaded library. Copies share it, and close() returns it once.
+// A reference to a loaded library. Copies share the reference, and close() drops it once.
 class Library {
 public:
   // `path` as dlopen takes it. kCollUnsupported with the loader's reason.

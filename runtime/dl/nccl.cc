@@ -66,7 +66,7 @@ Result<const Nccl *> nccl() {
   return loaded;
 }
 
-// In the form that NCCL uses: two digits for minor and patch from 2.9 on.
+// In NCCL's form: two digits for minor and patch from 2.9 on.
 std::string ncclVersionName(int version) {
   int major = version / 10000, minor = version / 100 % 100, patch = version % 100;
   if (version < 10000)

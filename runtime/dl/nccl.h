@@ -1,11 +1,11 @@
 // nccl.h - NCCL (libnccl.so.2, 2.19 or later), found when the program runs.
 //
-// Nothing of NCCL is needed to build: the declarations are this project's own, with the
-// names, values and signatures of the library's interface (source: nccl.h, v2.19 to v2.28).
-// The library is never unloaded. Tests pass a table of their own (fakes/nccl.h).
+// Nothing of NCCL is needed to build: the declarations are this project's own, with the names,
+// values and signatures of the library's interface (source: nccl.h, v2.19 to v2.31). The library is
+// never unloaded. Tests pass a table of their own (test/support/fakes/nccl.h).
 //
 // Any call on a non-blocking communicator may return kNcclInProgress; then ncclCommGetAsyncError
-// says when it has taken effect, or why not.
+// reports when the call has taken effect, or why it failed.
 
 #ifndef COLL_RUNTIME_DL_NCCL_H
 #define COLL_RUNTIME_DL_NCCL_H
@@ -80,7 +80,7 @@ struct NcclConfig {
   int splitShare = kNcclUndefined;
 };
 
-// ncclCollConfig_t of 2.31: of one call. Later libraries read as many bytes as `size` says.
+// ncclCollConfig_t of 2.31: configures one call. Later libraries read as many bytes as `size` says.
 struct NcclCallConfig {
   size_t size = sizeof(NcclCallConfig);
   unsigned magic = 0xcafebeef;
@@ -93,7 +93,7 @@ struct NcclCallConfig {
   const char *algorithms = nullptr;
   int forceAlgorithm = 1;
   int ctaPolicy = kNcclUndefined;
-  uint64_t profilerTag = 0; // what profilers of ABI v7 hear with the call; 0: none
+  uint64_t profilerTag = 0; // passed to profilers of ABI v7 with the call; 0: none
 };
 static_assert(sizeof(NcclCallConfig) == 64);
 
@@ -123,7 +123,7 @@ static_assert(sizeof(NcclCallConfig) == 64);
   X(groupStart, "ncclGroupStart", ())                                                              \
   X(groupEnd, "ncclGroupEnd", ())
 
-// Null if the library is too old: windows from 2.27, allToAll from 2.28, calls with a
+// Optional: null if the library is too old: windows from 2.27, allToAll from 2.28, calls with a
 // configuration from 2.31.
 #define COLL_NCCL_OPTIONAL_FUNCTIONS(X)                                                            \
   X(windowRegister, "ncclCommWindowRegister", (NcclComm comm, void *data, size_t bytes, NcclWindow *window, int flags)) \
@@ -154,8 +154,8 @@ Result<const Nccl *> nccl();
 // "2.28.9"
 std::string ncclVersionName(int version);
 
-// Ok for kNcclSuccess and kNcclInProgress; otherwise the code for what has to be rebuilt, the call,
-// NCCL's text for the error and its last message. `comm` may be null.
+// Ok for kNcclSuccess and kNcclInProgress. Otherwise the code says what has to be rebuilt, and the
+// message has the call, NCCL's text for the error and its last message. `comm` may be null.
 Status ncclStatus(const Nccl &nccl, NcclResult result, std::string_view call,
                   NcclComm comm = nullptr);
 

@@ -1,4 +1,5 @@
-// platform.h - what a backend or an exchange finds on this machine, or what a test has set instead.
+// platform.h - what a backend or an exchange may use of this machine, or a test's replacement of
+// it.
 
 #ifndef COLL_RUNTIME_DL_PLATFORM_H
 #define COLL_RUNTIME_DL_PLATFORM_H
@@ -8,8 +9,8 @@
 
 namespace coll::rt::dl {
 
-// The replacement of `T` that is set, or what `make` makes of the CUDA driver (of type Result<T>).
-// Without a driver, its status.
+// The test's replacement of `T`, or else the result of `make` for the CUDA driver (of type
+// Result<T>). Without a driver, its status.
 template <typename T, typename Make>
 Result<T> platformOr(Make make) {
   if (const T *set = Replacement<T>::current())

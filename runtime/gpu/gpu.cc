@@ -102,7 +102,7 @@ Status Gpu::order(dl::CudaEvent earlier, dl::CudaStream later) {
 void Gpu::drain(dl::CudaStream stream) {
   Result<dl::CudaEvent> event = record(stream);
   if (!event)
-    return; // in a lost context nothing runs any more
+    return; // after a fault no kernel runs any more
   auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kDrainUs);
   while (std::chrono::steady_clock::now() < deadline) {
     Result<bool> now = reached(*event);

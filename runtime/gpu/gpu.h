@@ -13,7 +13,7 @@
 
 namespace coll::rt::gpu {
 
-// `rows` rows of `bytes` bytes; source null: zeros (one row).
+// A copy of `rows` rows of `bytes` bytes. If the source is null, writes zeros (one row).
 struct Copy {
   char *dst = nullptr;
   const char *src = nullptr;
@@ -23,8 +23,8 @@ struct Copy {
 
 class Gpu {
 public:
-  // `user` names what uses the memory, for messages. `keepsContext`: beyond the object's life, for
-  // libraries that destroy objects in the background.
+  // `user` names the user of the memory in messages. With `keepsContext` the context outlives the
+  // object, for libraries that destroy objects in the background.
   static Result<std::unique_ptr<Gpu>> open(const dl::Cuda &cuda, int ordinal, const char *user,
                                            bool keepsContext);
   ~Gpu();
@@ -34,7 +34,7 @@ public:
   const dl::Cuda &cuda() const { return cuda_; }
   int ordinal() const { return context_->ordinal(); }
   const std::shared_ptr<dl::GpuContext> &context() const { return context_; }
-  // For work that does not belong to a communicator.
+  // The stream for work that does not belong to a communicator.
   dl::CudaStream stream() const { return stream_; }
 
   // Makes the GPU current on this thread while it lives.
@@ -43,7 +43,7 @@ public:
     dl::CudaScope scope;
   };
 
-  // While it lives this thread may make calls that the driver otherwise rejects during a capture.
+  // While it lives, this thread may make calls that the driver otherwise rejects during a capture.
   class BesideCaptures {
   public:
     explicit BesideCaptures(const dl::Cuda &cuda) : cuda_(cuda) { exchange(); }
@@ -70,12 +70,12 @@ public:
   // The same for the work on a stream at the time the event was recorded; takes the event back.
   Status order(dl::CudaEvent earlier, dl::CudaStream later);
 
-  // After an abort: waits, for a bounded time, until the stream is empty. Kernels end soon then,
+  // After an abort: waits, for a bounded time, until the stream is empty. Kernels then end soon,
   // but not at once, and may use buffers until they end.
   void drain(dl::CudaStream stream);
 
   Status copy(const Copy &copy, dl::CudaStream stream) const;
-  // Why this GPU must not use the memory, or ok.
+  // Ok, or the reason why this GPU must not use the memory.
   Status check(const void *data, const char *what) const;
 
 private:

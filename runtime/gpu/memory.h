@@ -2,11 +2,11 @@
 //
 //   Process  ranks of one process: peer access, the address is the same for all
 //   Ipc      between processes: CUDA IPC; any memory of cuMemAlloc (cudaMalloc)
-//   Vmm      between processes: physical memory as a file descriptor, mapped by each
+//   Vmm      between processes: physical memory as a file descriptor, which each process maps
 //
-// An owner creates a Block and sends its Export to peers, which open it as a Window. The owner's
-// block outlives the windows of others, unless their process has ended. One thread at a time uses
-// an object, not necessarily its creator; the object makes its GPU current by itself.
+// An owner creates a Block and sends its Export to peers, which open it as a Window. The owner
+// keeps its block until all windows are closed or their processes have ended. One thread at a time
+// uses an object, not necessarily its creator; the object makes its GPU current by itself.
 
 #ifndef COLL_RUNTIME_GPU_MEMORY_H
 #define COLL_RUNTIME_GPU_MEMORY_H
@@ -73,7 +73,7 @@ public:
   Window &operator=(Window &&other) noexcept;
   ~Window();
 
-  // `descriptor`: Vmm.
+  // `descriptor` is used for Vmm only.
   static Result<Window> open(std::shared_ptr<GpuContext> gpu, const Export &exported,
                              const Fd &descriptor);
   char *data() const { return reinterpret_cast<char *>(address_) + offset_; }
@@ -85,11 +85,11 @@ private:
   int64_t bytes_ = 0, offset_ = 0;
 };
 
-// Gives this GPU access to memory of another one of this process. kCollDevice if that is not
+// Gives this GPU access to the memory of another GPU, for this process. kCollDevice if that is not
 // possible.
 Status reach(const GpuContext &gpu, int ordinal);
 
-// Whether memory can be shared between processes in this way, as far as the driver says.
+// Whether the driver reports that memory can be shared between processes in this way.
 bool canShare(const dl::Cuda &cuda, int ordinal, Sharing sharing);
 
 } // namespace coll::rt::gpu

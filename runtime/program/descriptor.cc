@@ -61,7 +61,7 @@ private:
   void readLargest(const Json &root) {
     const Json *largest = in_.find(root, "largest_temporary");
     if (!largest)
-      return; // it is for messages
+      return; // the table is only used in messages
     const char *path = "largest_temporary";
     out_.largestTemporary.bytes =
         in_.integerField(*largest, "bytes", path, 0, 0, std::numeric_limits<int64_t>::max() / 2);
@@ -212,7 +212,7 @@ private:
       int64_t length = numElements(part.shape).value_or(0);
       if (in_.ok() && (!info.isState() || part.offset < position || length > elements ||
                        part.offset > elements - length))
-        return in_.fail(p, "parts must lie within a state argument, one behind the other");
+        return in_.fail(p, "parts must lie within a state argument, in order and without overlap");
       position = part.offset + length;
       info.parts.push_back(std::move(part));
     });
@@ -221,8 +221,8 @@ private:
       in_.fail(path + ".parts", "only a state argument can have parts");
   }
 
-  // A class of ranks has some of the step's states; what all have together is found where the
-  // classes are joined (runtime/step/class_check.h).
+  // A class of ranks has some of the step's states; class_check.h in runtime/step joins the lists
+  // of all classes.
   void readStates() {
     if (isPart_)
       return;
@@ -273,7 +273,7 @@ private:
       const TensorInfo &arg = out_.args[static_cast<size_t>(info.arg)];
       if (arg.dtype != info.dtype || arg.local != info.local || arg.shape != info.shape)
         in_.fail(path + ".arg",
-                 "the result has not the type of argument " + std::to_string(info.arg));
+                 "the result does not have the type of argument " + std::to_string(info.arg));
       for (const TensorInfo &other : out_.results)
         if (other.arg == info.arg)
           in_.fail(path + ".arg", "another result updates this argument");
@@ -291,7 +291,7 @@ private:
 
   JsonReader in_;
   Descriptor out_;
-  bool isPart_ = false; // the tensors are numbered: other classes have others
+  bool isPart_ = false; // the tensors are numbered, because other classes have other tensors
 };
 
 // The limits of grids and blocks on every GPU: [x, y, z].

@@ -43,7 +43,7 @@ inline Result<Json> parseJson(std::string_view text, const char *what) {
     return root;
   SyntaxProbe probe;
   Json::sax_parse(text.begin(), text.end(), &probe);
-  return Status::invalid(std::string(what) + ": no valid JSON near byte " +
+  return Status::invalid(std::string(what) + ": not valid JSON near byte " +
                          std::to_string(probe.position));
 }
 

@@ -1,4 +1,4 @@
-// made_up.h - inputs for a step that comes without any: the same on every machine.
+// made_up.h - generated inputs for a step that comes without any: the same on every machine.
 
 #ifndef COLL_RUNTIME_PROGRAM_MADE_UP_H
 #define COLL_RUNTIME_PROGRAM_MADE_UP_H

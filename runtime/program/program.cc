@@ -12,7 +12,7 @@ int64_t TensorInfo::globalBytes() const {
   return numElements(shape).value_or(0) * dtypeSize(dtype);
 }
 
-// As a tensor of its own, which no rank has as such.
+// The part as a tensor of its own; no rank stores it in this form.
 static TensorInfo partInfo(const TensorInfo &arg, const StatePart &part) {
   TensorInfo info;
   info.name = part.name;
@@ -35,7 +35,8 @@ Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args) {
       const size_t place = static_cast<size_t>(part.state);
       if (place >= count || isTaken[place])
         return Status::invalid("argument " + std::to_string(i) + " has state " +
-                               std::to_string(part.state) + ", which is none, or occurs twice");
+                               std::to_string(part.state) +
+                               ", which does not exist or occurs twice");
       isTaken[place] = true;
       states[place] = {partInfo(args[i], part), static_cast<int>(i), true, part.offset};
     }
@@ -91,7 +92,7 @@ Result<Program> Program::create(std::string_view json, CollEntry step, CollEntry
   if (!program.descriptor.isOnGpu)
     return program;
   if (!data.gpuKernels)
-    return program; // it moves memory and calls libraries alone
+    return program; // such a program only moves memory and calls libraries
   Result<std::vector<GpuKernel>> kernels = GpuKernel::parse(data.gpuKernels);
   if (!kernels)
     return kernels.status();

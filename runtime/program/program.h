@@ -30,7 +30,7 @@ struct DimSharding {
   int64_t unit = 1;
 };
 
-// A state that lies in an argument beside others.
+// A state that shares an argument with others.
 struct StatePart {
   std::string name;
   std::vector<int64_t> shape;
@@ -46,12 +46,12 @@ struct TensorInfo {
   std::vector<int64_t> local; // of every rank's block
   std::vector<DimSharding> sharding;
   int arg = -1; // results: the argument that it is written into, or -1
-  // Its number among the step's arguments or results: its place, unless rank classes have different
-  // ones.
+  // Its number among the step's arguments or results. Differs from its position only if rank
+  // classes have different arguments or results.
   int index = 0;
   std::vector<StatePart> parts; // of an argument that holds several states; the rest is zero
-  // State that the compiler has added, with an empty list of parts: zeros at the start, and none of
-  // the user's.
+  // State that the compiler has added, with an empty list of parts: zeros at the start. The user
+  // does not see it.
   bool isInternal = false;
 
   bool isState() const { return role == "state"; }
@@ -59,7 +59,7 @@ struct TensorInfo {
   int64_t globalBytes() const;
 };
 
-// A state as the user has it: an argument, or a part of one.
+// A state as the user sees it: an argument, or a part of one.
 struct StateInfo {
   TensorInfo info;
   int arg = 0;
@@ -67,8 +67,8 @@ struct StateInfo {
   int64_t offset = 0; // of a part
 };
 
-// The states in the user's order, without internal ones: parts say which one they are, whole
-// arguments are the others, in order. Fails where parts contradict each other.
+// The states in the user's order, without internal ones. A part has the number of its state; whole
+// arguments are the other states, in order. Fails if parts contradict each other.
 Result<std::vector<StateInfo>> listStates(const std::vector<TensorInfo> &args);
 
 // One entry of the operation table: the source of a communication operation.
@@ -86,17 +86,17 @@ struct OpInfo {
 };
 
 // One entry of the table of computations: a kernel, a product or a copy, for profiles and messages.
-// Its id is kCollFirstComputation less its place.
+// Its id is kCollFirstComputation minus its position.
 struct Computation {
   std::string kind; // "kernel", "product", "copy", …
   std::string loc;
   std::string name;
 };
 
-// One content of the memory of temporaries, for messages.
+// One value in the memory of temporaries, for messages.
 struct TemporaryInfo {
   int64_t bytes = 0;
-  std::string loc; // of what makes it
+  std::string loc; // of the operation that makes it
   std::string name;
 };
 
@@ -130,7 +130,7 @@ struct Descriptor {
   const Computation *findComputation(int32_t op) const;
 };
 
-// What a program has besides its descriptor and entries (abi.h); it outlives the program.
+// The parts of a program besides its descriptor and entries (abi.h); they outlive the program.
 struct ProgramData {
   const char *gpuImage = nullptr;   // null: none
   const char *gpuKernels = nullptr; // null: none

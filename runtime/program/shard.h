@@ -25,7 +25,7 @@ struct BlockRange {
 
 int64_t blockExtent(int64_t extent, int64_t numShards, int64_t unit);
 
-// `info`'s dimensions for a rank. The axes of info.sharding must exist in the mesh
+// The rank's block of each dimension of `info`. The axes of info.sharding must exist in the mesh
 // (Descriptor::parse guarantees it).
 std::vector<BlockRange> blocksOf(const TensorInfo &info, const std::vector<MeshAxis> &axes,
                                  int rank);

@@ -1,7 +1,7 @@
-// state_arguments.h - between the states that a user has and the arguments that hold them.
+// state_arguments.h - converts between the states of a user and the arguments that hold them.
 //
-// Most states are an argument each. An argument with parts holds several, each at its offset, and
-// zeros between them. An internal argument holds none, and starts as zeros.
+// Most states are one argument each. An argument with parts holds several states, each at its
+// offset, with zeros between them. An internal argument holds no state, and starts as zeros.
 
 #ifndef COLL_RUNTIME_PROGRAM_STATE_ARGUMENTS_H
 #define COLL_RUNTIME_PROGRAM_STATE_ARGUMENTS_H

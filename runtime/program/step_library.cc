@@ -13,12 +13,12 @@ namespace coll::rt {
 
 namespace {
 
-// More classes than ranks there can be none.
+// There can be no more classes than ranks.
 constexpr uint64_t kMaxClasses = 1024;
 
 #if defined(__x86_64__)
-// Features that make code run on some machines only; the compiler knows more, which come with
-// these. A name that is not in the list is no obstacle.
+// Features that exist on some machines only; the other features that the compiler knows come with
+// these. A name that is not in the list is accepted.
 bool hasFeature(const std::string &name) {
 #define COLL_FEATURE(text)                                                                         \
   if (name == text)                                                                                \
@@ -51,8 +51,7 @@ Status checkFeatures(const char *features) {
   return {};
 }
 
-// The loader maps a file without looking at its size, and the process dies where a page of it is
-// missing.
+// The loader maps a file without checking its size, and the process dies if a page is missing.
 Status checkSegments(const std::string &path) {
   const Status cut = Status::invalid("it is not a complete shared object for this machine");
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -74,7 +73,7 @@ Status checkSegments(const std::string &path) {
 
 Status checkTable(const CollStepTable *table) {
   if (!table || table->magic != kCollStepMagic)
-    return Status::invalid("it is a shared object, but no compiled step");
+    return Status::invalid("it is a shared object, but not a compiled step");
   if (table->version != kCollStepVersion)
     return {kCollUnsupported, "it is a compiled step of version " + std::to_string(table->version) +
                                   "; this program reads version " +
@@ -99,7 +98,7 @@ bool isSharedObject(const std::string &path) {
 Result<std::vector<Program>> loadStepLibrary(const std::string &path) {
   if (Status status = checkSegments(path); !status.ok())
     return status.annotate("'" + path + "'");
-  // A name without a slash would be looked for among the system's libraries.
+  // The loader searches the system's libraries for a name without a slash.
   Result<dl::Library> library =
       dl::Library::open(path.find('/') == std::string::npos ? "./" + path : path);
   if (!library)

@@ -10,12 +10,12 @@
 
 namespace coll::rt {
 
-// Whether the file begins like a shared object; false where it cannot be read.
+// Whether the file begins like a shared object; false if it cannot be read.
 bool isSharedObject(const std::string &path);
 
-// The programs in the file, one for each class of ranks. The file is code of this process from
-// then on, and stays loaded. Fails where it is no compiled step, is of another version, or
-// needs a processor with more features.
+// The programs in the file, one for each class of ranks. The file becomes code of this process, and
+// stays loaded. Fails if it is not a compiled step, has another version, or needs a processor with
+// more features.
 Result<std::vector<Program>> loadStepLibrary(const std::string &path);
 
 } // namespace coll::rt

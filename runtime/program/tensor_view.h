@@ -1,4 +1,4 @@
-// tensor_view.h - a dense tensor in the host memory of somebody else.
+// tensor_view.h - a dense tensor in host memory that the caller owns.
 
 #ifndef COLL_RUNTIME_PROGRAM_TENSOR_VIEW_H
 #define COLL_RUNTIME_PROGRAM_TENSOR_VIEW_H

@@ -122,7 +122,7 @@ TEST_F(VerbsTest, EventsEndTheConnectionsThatTheyConcern) {
       {IBV_EVENT_CQ_ERR, kCollDevice, "completion queue overran"},
       {IBV_EVENT_QP_FATAL, kCollDevice, "queue pair has failed"},
       {IBV_EVENT_QP_REQ_ERR, kCollPeer, "invalid request"},
-      {IBV_EVENT_QP_ACCESS_ERR, kCollPeer, "memory that it may not"},
+      {IBV_EVENT_QP_ACCESS_ERR, kCollPeer, "memory without permission"},
       {IBV_EVENT_PORT_ERR, kCollLink, "port went down"},
   };
   for (const auto &one : cases) {

@@ -102,8 +102,8 @@ TEST(ProgramTest, RejectsPartsThatDoNotFit) {
   rejects(R"({"name":"a","shape":[2],"state":0,"offset":3})", "must lie within");
   rejects(R"({"name":"a","shape":[2],"state":0,"offset":0},)"
           R"({"name":"b","shape":[2],"state":1,"offset":1})",
-          "one behind the other");
-  rejects(R"({"name":"a","shape":[2],"state":1,"offset":0})", "state 1, which is none");
+          "in order and without overlap");
+  rejects(R"({"name":"a","shape":[2],"state":1,"offset":0})", "state 1, which does not exist");
   rejects(R"({"name":"a","shape":[2],"state":0,"offset":0},)"
           R"({"name":"b","shape":[1],"state":0,"offset":2})",
           "occurs twice");
