@@ -1,29 +1,29 @@
-// backend.h - what a communication backend offers to the runtime.
+// backend.h - the interface of communication backends to the runtime.
 //
 // A Backend connects the ranks of a job; an Endpoint is one rank's view of it; a Communicator is
 // one rank's membership of a group. The runtime validates a Call against communicator and types
-// before it hands it on (see Call), so backends check only what involves the peers: that all
+// before it passes it on (see Call), so backends check only what involves the peers: that all
 // members make the same call.
 //
 // Buffers are host memory, or GPU memory if the backend accepts it (supports()).
 //
 // Streams: the buffers of a call may be GPU memory that a stream still writes or reads.
-//   - Without a stream (Call::stream null) the GPU has to be done with the buffers before the
-//     call, and when run() or wait() has returned, the results are in memory.
-//   - With one, the call comes after all that was put on the stream before, and all that is
-//     put on it after run() or wait() has returned comes after the call. Neither waits for
-//     the GPU, where the backend works on streams itself (nccl); one that works from the host
-//     (net) waits for the stream first. What fails on the GPU later is told by
-//     Endpoint::synchronize(), and by every call after it. A captured stream is replayed as
-//     it was captured, so its calls are compared between members once, at the capture. All
-//     members capture a call, or none.
+//   - Without a stream (Call::stream is null) the GPU must have finished with the buffers before
+//     the call. When run() or wait() has returned, the results are in memory.
+//   - With a stream, the call runs after all work that was put on the stream before it, and before
+//     all work that is put on the stream after run() or wait() has returned. A backend that works
+//     on streams itself (nccl) waits for the GPU in neither; a backend that works from the host
+//     (net) waits for the stream first. Later failures on the GPU are reported by
+//     Endpoint::synchronize() and by every following call. A captured stream is replayed as it was
+//     captured, so its calls are compared between members once, at the capture. Either all members
+//     capture a call, or none.
 //
 // Threads: an Endpoint and its Communicators and Requests belong to one thread at a
 // time. Backend::endpoint and Endpoint::abort may be called from any thread.
 //
-// Failure: an operation that fails, fails on every rank that waits for it; the first
-// failure of any rank aborts the job, so that no rank waits for ever. No later
-// operation of an aborted job succeeds.
+// Failure: an operation that fails, fails on every rank that waits for it. The first failure of any
+// rank aborts the job, so that no rank waits for ever. No later operation of an aborted job
+// succeeds.
 
 #ifndef COLL_RUNTIME_BACKEND_BACKEND_H
 #define COLL_RUNTIME_BACKEND_BACKEND_H
@@ -75,7 +75,7 @@ struct CallSite {
   uint64_t trace = 0; // span of the call (base/trace.h); 0: it is not traced
 };
 
-// What an optimizer's step specifies beside its buffers. The owner of the step creates it and keeps
+// The parts of an optimizer's step besides its buffers. The owner of the step creates it and keeps
 // it until the call is complete: backend/direct/root_update.h.
 class RootUpdateSpec {
 public:
@@ -83,7 +83,7 @@ public:
   virtual CollDtype parameterType() const = 0;
   // "adam": for messages.
   virtual const char *optimizer() const = 0;
-  // Equal if two members' steps match: plans, optimizers and types.
+  // Equal on two members if their steps match: plans, optimizers and types.
   virtual uint64_t mark() const = 0;
 };
 
@@ -97,7 +97,7 @@ struct Call {
   OpKind kind = OpKind::Barrier;
   CollDtype dtype = kCollF32;
   CollReduction reduction = kCollSum;
-  // F32 is a promise: a backend that cannot keep it refuses the call (kCollUnsupported).
+  // With F32, a backend that cannot accumulate in f32 must reject the call (kCollUnsupported).
   CollAccumulation accumulation = kCollAccumulateAny;
   CollOrder order = kCollOrderAny;
   int32_t root = 0;
@@ -112,8 +112,8 @@ struct Call {
   const int32_t *pairs = nullptr; // numPairs × {source, target}; valid until wait
   int32_t numPairs = 0;
   const RootUpdateSpec *update = nullptr;
-  // Sums and averages of floats first multiply each contribution with it; other than 1 only if the
-  // backend supports() it.
+  // Sums and averages of floats multiply each contribution by it first. Other than 1 only if
+  // supports() accepts it.
   double scale = 1;
   // A CUstream of the buffers' GPU, or null: none. The GPU's default streams are called by
   // their handles, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
@@ -134,9 +134,8 @@ public:
   virtual ~Request() = default;
 };
 
-// GPU memory that a communicator knows. The destructor unregisters it (and frees it, if it was
-// allocated so). Destroy it before its communicator, and after the last call, or replay of one,
-// that uses it.
+// GPU memory that a communicator knows. The destructor unregisters it, and frees it if allocate()
+// made it. Destroy it before its communicator, and after the last call or replay that uses it.
 class Registration {
 public:
   virtual ~Registration() = default;
@@ -158,17 +157,18 @@ public:
   // Does not block. The backend owns the buffers until the request was waited for.
   virtual Result<Request *> start(const Call &call) = 0;
 
-  // Registers GPU memory that calls will use often, so that it can be reached directly. Calls
-  // accept any other memory too. All members call it, with the same size, in the same order; a call
-  // that uses it does so at the same place on all of them. Blocks.
+  // Registers GPU memory that calls will use often, so that peers can reach it directly. Calls
+  // accept any other memory too. All members call it, with the same size, in the same order; if one
+  // member passes this memory to a call, all pass theirs, at the same offset. Blocks.
   virtual Result<std::unique_ptr<Registration>> registerMemory(void *data, int64_t bytes);
   // Allocates memory of this rank's GPU in the form that calls reach fastest: symmetric on all
   // members if the backend can. As with registerMemory, all members call it. Blocks.
   virtual Result<std::unique_ptr<Registration>> allocate(int64_t bytes);
-  // Whether kernels of this rank's GPU reach such memory on all members. The same on all members.
+  // Whether kernels on this rank's GPU can access such memory of all members. The same on all
+  // members.
   virtual bool reachesMembers() const { return false; }
-  // Where they reach it: by member, the place that `data`, which has `bytes` bytes, has in such
-  // memory of this rank. Empty: it has none, or reachesMembers() is false.
+  // The addresses, by member, of the memory that corresponds to [data, data + bytes) in such memory
+  // of this rank. Empty if `data` is not in such memory, or if reachesMembers() is false.
   virtual std::vector<void *> addressesOf(const void *data, int64_t bytes) const;
 };
 
@@ -188,25 +188,25 @@ public:
   // Blocks until the GPU has done everything on the stream of this rank's GPU, or the deadline has
   // passed, and returns the first failure of the calls on it.
   virtual Status synchronize(void *stream);
-  // The endpoint below this one that serves host memory, if there is one: calls on it count as this
-  // one's. Null otherwise.
+  // The endpoint below this one that serves host memory: calls on it count as calls on this one.
+  // Null if there is none.
   virtual Endpoint *host() { return nullptr; }
-  // The GPU that owns this memory; -1: none that this backend knows.
+  // The GPU that owns this memory; -1 if this backend knows of none.
   virtual int gpuOf(const void *data) const;
   // Whether calls on GPU memory can be captured by a graph: all of them are put on streams.
   virtual bool takesCaptures() const { return false; }
   // Whether a graph captures the work on the stream, as far as this backend knows.
   virtual bool isCapturing(void *stream) const;
-  // Why no further operation can succeed: the job was aborted, or a peer has died. Ok as long as
-  // neither is known. Does not block.
+  // Ok, or the reason why no further operation can succeed: the job was aborted, or a peer has died
+  // and this rank knows it. Does not block.
   virtual Status health() = 0;
   // Requests started and not waited for.
   virtual int inFlight() const = 0;
 
-  // This rank begins, or ends, a stretch of program. Peers that wait for a rank that has left fail
-  // with kCollPeer. leave() ends what is in flight: afterwards no buffer of this rank is used. All
-  // ranks of a process enter before any of them makes a call; in a job of several, all make the
-  // same number of stretches.
+  // This rank begins, or ends, a stretch of the program. Peers that wait for a rank that has left
+  // fail with kCollPeer. leave() ends everything in flight: afterwards no buffer of this rank is
+  // used. All ranks of a process enter before any of them makes a call; in a job of several
+  // processes, all make the same number of stretches.
   virtual void enter() = 0;
   virtual void leave() = 0;
 
@@ -230,8 +230,8 @@ struct BackendOptions {
   int64_t timeoutUs = 60'000'000; // longest wait for one operation; at most kMostTimeoutUs
   std::string transport;          // net: by name; empty: COLL_NET_TRANSPORT
   std::optional<JobOptions> job;  // absent: all ranks are in this process
-  // Groups that will be used, if known; the same lists in the same order on all ranks. Some
-  // backends make them cheaper at the start than at their first call.
+  // Groups that will be used, if known: the same lists in the same order on all ranks. Some
+  // backends create them faster at the start than at their first call.
   std::vector<std::vector<int>> groups;
 };
 
@@ -242,7 +242,7 @@ public:
   virtual std::vector<int> localRanks() const = 0;
   // The endpoint of a local rank; called once per rank. The backend must outlive it.
   virtual Result<std::unique_ptr<Endpoint>> endpoint(int rank) = 0;
-  // Ok, or kCollUnsupported with the reason why it refuses calls like this one, whatever their
+  // Ok, or kCollUnsupported with the reason why it rejects calls like this one, whatever their
   // buffers. The same on all ranks.
   virtual Status supports(const Call &call) const;
   // The backend whose endpoints Endpoint::host() returns; null if it returns none.

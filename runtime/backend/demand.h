@@ -1,4 +1,4 @@
-// demand.h - why backend auto wants a backend.
+// demand.h - why backend auto needs a backend.
 
 #ifndef COLL_RUNTIME_BACKEND_DEMAND_H
 #define COLL_RUNTIME_BACKEND_DEMAND_H

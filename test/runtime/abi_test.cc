@@ -113,8 +113,8 @@ TEST_F(AbiTest, RefusesBadArguments) {
   expectInvalid(allReduce(a_, b_, 1, kCollBool, kCollAvg, 0, 0), "avg does not take bool");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 2, 0), "no order 2");
   expectInvalid(accumulate(kCollBf16, 2), "no accumulation 2");
-  expectInvalid(accumulate(kCollF32, kCollAccumulateF32), "f32 is not combined in f32");
-  expectInvalid(accumulate(kCollI8, kCollAccumulateF32), "i8 is not combined in f32");
+  expectInvalid(accumulate(kCollF32, kCollAccumulateF32), "f32 cannot be combined in f32");
+  expectInvalid(accumulate(kCollI8, kCollAccumulateF32), "i8 cannot be combined in f32");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, 1), "no group 1");
   expectInvalid(allReduce(a_, b_, 1, 0, 0, 0, -1), "op 0 \"grad\" at train.py:12:3) on rank 0");
   expectInvalid(abi_.broadcast(ctx(), 1, a_, b_, 1, 0, 1, 0, nullptr), "root 1");

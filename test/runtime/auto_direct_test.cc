@@ -204,8 +204,9 @@ TEST(AutoDirectAlone, LargeJobsHaveToAsk) {
   Result<direct::Offer> offer =
       direct::offerBackend(options, threads::createBackend(options).take(), Demand::ByDefault);
   ASSERT_TRUE(offer.ok()) << offer.status().toString();
-  EXPECT_EQ(offer->refusal.message(),
-            "rank 0: direct: unasked it serves jobs of up to 4 ranks, not 5");
+  EXPECT_EQ(
+      offer->refusal.message(),
+      "rank 0: direct: without a route in COLL_ROUTES it serves jobs of up to 4 ranks, not 5");
 }
 
 // Without NCCL nothing has told the ranks that all of them have a GPU.
@@ -260,7 +261,7 @@ TEST(AutoDirectProcesses, DemandsThatDifferAreRefused) {
   expectRefused([](int rank) { return rank == 0 ? Demand::None : Demand::ByDefault; }, own,
                 "rank 0: direct: no route of the table leads to it");
   expectRefused([](int rank) { return rank == 0 ? Demand::ByTable : Demand::ByDefault; }, own,
-                "rank 0 and rank 1 go by different routes");
+                "rank 0 and rank 1 have different routes");
 }
 
 TEST(AutoDirectProcesses, RanksThatShareAGpuHaveToAsk) {

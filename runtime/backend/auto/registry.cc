@@ -26,7 +26,7 @@ struct Entry {
 };
 
 #ifdef COLL_HAS_NET
-// The backend for host memory, in one process or in several; ranks on GPUs meet over it.
+// The backend for host memory, in one process or in several; ranks on GPUs connect over it.
 Result<std::unique_ptr<Backend>> createHost(const BackendOptions &options) {
   return options.job ? network::createBackend(options) : threads::createBackend(options);
 }
@@ -49,10 +49,10 @@ Result<std::unique_ptr<Backend>> createDirect(const BackendOptions &options) {
 #endif
 
 #ifdef COLL_HAS_NET
-// Whether the ranks meet to find out whether direct can serve. All ranks have to decide alike. If
-// NCCL has connected them, all ranks meet, even those whose routes do not need direct. If it has
-// not, a rank may be without a GPU and not know about the others: then only a table, which they
-// have in common, can ask for it.
+// Whether the ranks meet to find out whether direct can serve them. All ranks have to decide alike.
+// If NCCL has connected them, all ranks meet, even those whose routes do not need direct. Without
+// NCCL, some ranks may lack a GPU, and no rank knows which: then they meet only if the table, which
+// all ranks share, asks for direct.
 bool meetsForDirect(const BackendOptions &options, const Routes &routes,
                     const std::vector<std::string> &names) {
   const bool hasNccl = names.front() == "nccl";
@@ -61,8 +61,7 @@ bool meetsForDirect(const BackendOptions &options, const Routes &routes,
 }
 #endif
 
-// From the bottom: the backend for host memory, then nccl, then direct, as far as they are
-// available.
+// Stacks the backends that are available: the backend for host memory, then nccl, then direct.
 Result<std::unique_ptr<Backend>> createAuto(const BackendOptions &options) {
   Result<Routes> routes = Routes::fromEnv();
   if (!routes)

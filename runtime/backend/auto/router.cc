@@ -16,7 +16,7 @@ struct Shared {
   int numRanks = 1;
   int64_t timeoutUs = 0;
   bool asksForGraphs = false; // whether a route to one of the paths asks for captured calls
-  bool hasUnasked = false;    // direct, which no table names
+  bool hasUnasked = false;    // direct is among the paths, but no table names it
 
   // Whether the path accepts the call. Without a table, direct accepts only what the path below it
   // accepts too, because larger calls go there.
@@ -54,7 +54,7 @@ public:
   Status wait(Request *request) override;
   bool test(Request *request) override;
   int inFlight() const override { return static_cast<int>(inFlight_.size()); }
-  // The backend on top stands on the others.
+  // The backend on top passes these on to the backends below it.
   void enter() override { top_->enter(); }
   void leave() override {
     top_->leave();
@@ -69,8 +69,8 @@ public:
   bool isCapturing(void *stream) const override { return top_->isCapturing(stream); }
 
   Result<size_t> choose(const Call &call, const std::vector<int> &ranks) const;
-  // The path that gets a group's GPU memory: the one that a route names for root updates, which
-  // need such memory; without such a route, that of the group's largest calls.
+  // The path that allocates and registers a group's GPU memory: the one that a route names for root
+  // updates, which need such memory; without such a route, that of the group's largest calls.
   size_t keeperOf(const std::vector<int> &ranks) const;
   Result<Request *> adopt(size_t path, Result<Request *> started);
 
@@ -175,7 +175,7 @@ size_t RouterEndpoint::keeperOf(const std::vector<int> &ranks) const {
   return chooseRoute(shared_.routes, shared_.names, query, takes).path;
 }
 
-// Each path knows the calls that it has put on the stream.
+// Each path waits for the calls that it has put on the stream.
 Status RouterEndpoint::synchronize(void *stream) {
   for (size_t i = paths_.size() - 1; i-- > 1;)
     if (Status done = paths_[i]->synchronize(stream); !done.ok()) {

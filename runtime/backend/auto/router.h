@@ -1,7 +1,7 @@
 // router.h - backend `auto`: each call goes to the backend that the routes name for it.
 //
 // The choice depends on operation, type, size, group, kind of memory and on whether a graph
-// captures the call, which are the same on all members. So all members choose the same backend.
+// captures the call. These are the same on all members, so all members choose the same backend.
 
 #ifndef COLL_RUNTIME_BACKEND_AUTO_ROUTER_H
 #define COLL_RUNTIME_BACKEND_AUTO_ROUTER_H
@@ -10,7 +10,7 @@
 
 namespace coll::rt {
 
-// `backend` is named names[0], the one that it stands on (Backend::below) names[1], and so on.
+// `backend` is named names[0], the backend below it (Backend::below) names[1], and so on.
 Result<std::unique_ptr<Backend>> createRouter(const BackendOptions &options, Routes routes,
                                               std::unique_ptr<Backend> backend,
                                               std::vector<std::string> names);

@@ -153,8 +153,9 @@ namespace {
 constexpr int64_t kKiB = 1024;
 
 // Small calls: kernels of at most 100 blocks, so that on an H200 any kernel of NCCL has room beside
-// them, whichever waits for the other (see the README). Up to these sizes they were as fast as NCCL
-// or faster on 2 and 4 H200, except for single readings (test/perf/ops.jsonl, peers.jsonl).
+// them, whichever of them waits for the other (see the README). Up to these sizes they were as fast
+// as NCCL or faster on 2 and 4 H200, except in a few measurements (test/perf/ops.jsonl,
+// peers.jsonl).
 struct Small {
   OpKind kind;
   std::optional<int> ranks; // none: up to 4
@@ -183,7 +184,7 @@ Route routeOf(const Small &small) {
     route.maxRanks = kMostTimed;
   route.maxBytes = small.maxBytes;
   route.backend = "direct";
-  route.why = "level with NCCL or ahead on 2 and 4 H200, and leaves it room";
+  route.why = "as fast as NCCL or faster on 2 and 4 H200, and leaves room for its kernels";
   return route;
 }
 
@@ -215,7 +216,7 @@ Routes Routes::defaults() {
     routes.routes_.push_back(std::move(route));
   };
   add(true, "nccl", "default for GPU memory");
-  add(true, "net", "default for GPU memory where nccl is not there or does not take the call");
+  add(true, "net", "default for GPU memory if nccl is missing or rejects the call");
   add(false, "threads", "default for host memory in one process");
   add(false, "net", "default for host memory between processes");
   return routes;
@@ -239,7 +240,7 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
       return wrong("routes[" + std::to_string(i) + "]" + error);
     routes.routes_.push_back(std::move(route));
   }
-  // Backends that this table leads to follow its paths.
+  // Checks the part "paths", which backend net and the plugin for NCCL read from the same file.
   COLL_RETURN_IF_ERROR(Paths::read(json, name).status());
   routes.numOfTable_ = routes.routes_.size();
   const Routes last = defaults();

@@ -6,14 +6,14 @@
 //    "routes": [{"op": "all_reduce", "memory": "gpu", "ranks": 4, "dtype": "f32",
 //                "max_bytes": 65536, "backend": "nccl", "why": "5.0 us; net 88.1 us"}, …]}
 //
-// A call takes the first route that fits it and whose backend is available and accepts it. A route
-// may leave out everything but "backend": it then fits every call. Bytes are those that the member
-// contributes, as in `Call`: count elements, times the ranks if it sends each rank different data.
-// There may also be "max_ranks": 4 (the largest group); "group": "all" (the group of all ranks of
-// the job, in their order); and "captured": false (no call that a graph captures), or true.
-// base/paths.h reads the part "paths". After the last route come the defaults: small calls on GPU
-// memory by direct, as the README says, GPU memory else by nccl, then net; host memory by threads
-// in one process, by net between several.
+// A call takes the first route that fits it and whose backend is available and accepts it. Every
+// field except "backend" is optional; a route without the others fits every call. Bytes are those
+// that the member contributes, as in `Call`: count elements, times the ranks if it sends each rank
+// different data. Further fields are "max_ranks": 4 (the largest group); "group": "all" (the group
+// of all ranks of the job, in their order); and "captured": false (no call that a graph captures),
+// or true. base/paths.h reads the part "paths". The defaults follow the last route: direct for
+// small calls on GPU memory (see the README); nccl, then net for other GPU memory; for host memory
+// threads in one process, and net between processes.
 
 #ifndef COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
 #define COLL_RUNTIME_BACKEND_AUTO_ROUTES_H
@@ -62,10 +62,10 @@ public:
   static Result<Routes> fromEnv();
   static Routes defaults();
 
-  // In order, the defaults last.
+  // All routes in order, the defaults last.
   const std::vector<Route> &all() const { return routes_; }
-  // For a backend of GPU memory. With a route for all GPU memory in the table, the defaults are not
-  // reached.
+  // Why a backend of GPU memory is needed. If a route of the table takes all GPU memory, the
+  // defaults are not used.
   Demand demandFor(const std::string &backend) const;
   // "the defaults", or the file and its own description.
   const std::string &origin() const { return origin_; }

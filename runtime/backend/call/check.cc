@@ -102,7 +102,7 @@ Status checkCall(const Call &call, int64_t n, int64_t position) {
                            " does not take " + dtypeName(call.dtype));
   if (call.accumulation == kCollAccumulateF32 && !isNarrowFloat(call.dtype))
     return Status::invalid(std::string(dtypeName(call.dtype)) +
-                           " is not combined in f32: it is no float narrower than that");
+                           " cannot be combined in f32: it is not a float narrower than f32");
   if (hasRoot(call.kind) && (call.root < 0 || call.root >= n))
     return Status::invalid("root " + std::to_string(call.root) + " is outside the group of " +
                            std::to_string(n));

@@ -7,7 +7,7 @@
 
 namespace coll::rt {
 
-// The enumerations of a call as they arrive: any number.
+// The enumerations of a call before they are checked: any number.
 struct CallCodes {
   int32_t dtype = kCollF32;
   int32_t reduction = kCollSum;
@@ -18,11 +18,11 @@ struct CallCodes {
 // Sets the call's enumerations, or says which number is invalid.
 Status setCodes(Call &call, const CallCodes &codes);
 
-// The error of the call on this member of a group of `n`, or ok: then everything that backend.h
-// promises of a Call holds.
+// The error of the call on this member of a group of `n`, or ok. If ok, everything holds that
+// backend.h promises of a Call.
 Status checkCall(const Call &call, int64_t n, int64_t position);
 
-// Elements that a member's buffers have; 0 if a buffer is not used.
+// The numbers of elements of a member's buffers; 0 if a buffer is not used.
 struct CallExtents {
   int64_t src = 0, dst = 0;
 };

@@ -57,7 +57,7 @@ uint64_t hashOf(const CallSignature &signature) {
   for (int64_t number : {static_cast<int64_t>(signature.root), signature.outer, signature.count,
                          signature.dstOuter, signature.dstCount})
     hash = fnvMixed(hash, static_cast<uint64_t>(number));
-  // Multiplication carries upwards only, and the low bits have to depend on all.
+  // Multiplication carries upwards only, and the low bits must depend on all fields.
   hash = fnvMixed(fnvMixed(fnvMixed(hash, signature.pairsHash), signature.update), scale);
   return hash ^ hash >> 32;
 }

@@ -29,7 +29,7 @@ struct CallSignature {
 
 CallSignature signatureOf(const Call &call);
 
-// Equal for signatures that do not differ, also of different programs.
+// Equal for equal signatures, also of different programs.
 uint64_t hashOf(const CallSignature &signature);
 
 // The first difference between two members' calls ("counts", "roots", …), or null.

@@ -1,5 +1,5 @@
-// alarm.h - ends the kernels that wait on the GPUs of this process, from any thread that learns of
-// a failure.
+// alarm.h - ends the kernels that wait on the GPUs of this process. Any thread that learns of a
+// failure may call it.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_ALARM_H
 #define COLL_RUNTIME_BACKEND_DIRECT_ALARM_H
@@ -28,7 +28,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     return cause_;
   }
-  // Registers control words, as the host addresses them, until remove().
+  // Registers control words, by their host address, until remove().
   void add(kernels::PeerControl *control) {
     std::lock_guard<std::mutex> lock(mutex_);
     controls_.push_back(control);

@@ -11,7 +11,7 @@ namespace coll::rt::direct {
 
 namespace {
 
-// Returns endpoints that exist already, or those of the backend below.
+// Returns endpoints that already exist, or those of the backend below.
 class Given : public Backend {
 public:
   explicit Given(std::unique_ptr<Backend> below) : below_(std::move(below)) {}

@@ -9,21 +9,22 @@
 
 namespace coll::rt::direct {
 
-// Why it cannot connect so many ranks on any machine, or ok.
+// Ok, or why it cannot connect so many ranks on any machine.
 Status takes(const BackendOptions &options);
-// Why it cannot be created here for so many ranks, or ok. Creates nothing. It does not ask what the
-// ranks have to find out together (one node, peer access).
+// Ok, or why it cannot be created here for so many ranks. Creates nothing. It does not check what
+// the ranks have to find out together (one node, peer access).
 Status available(const BackendOptions &options);
 
-// `below` connects the same ranks on host memory, or stands on a backend that does; the backend
+// `below` connects the same ranks on host memory, or is above a backend that does; the backend
 // takes ownership.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> below);
 
-// For callers that can do without it: if the ranks find out that it cannot serve, `refusal` says
+// For callers that can do without it. If the ranks find that it cannot serve them, `refusal` says
 // why, the same on all of them, and `backend` serves as `below` did. `demand` is what this rank's
-// routes ask for. ByDefault it is refused wherever it was not measured, and allocates memory only
-// for small calls of the group of all ranks. If the ranks' demands differ, it is refused too.
+// routes ask for. With ByDefault it is refused where it was not measured (unasked.h), and allocates
+// memory only for small calls of the group of all ranks. If the ranks' demands differ, it is
+// refused too.
 struct Offer {
   std::unique_ptr<Backend> backend;
   Status refusal;

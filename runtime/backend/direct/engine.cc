@@ -13,7 +13,7 @@ namespace {
 // enough for a small call.
 constexpr int64_t kKeptBytes = 512 << 10;
 
-// What a member tells the others about memory that the group is to know.
+// A member's message to the others about memory that the group will use.
 struct Card {
   gpu::MemoryCard memory;
   SliceId id;
@@ -119,13 +119,13 @@ Result<std::unique_ptr<Registration>> DirectEngine::allocate(gpu::GpuEndpoint &e
   static_cast<DirectLane &>(*group.lane).reclaim();
   Result<Node::Memory> memory =
       bytes < 0 ? Result<Node::Memory>(
-                      Status::invalid("no buffer has " + std::to_string(bytes) + " bytes"))
+                      Status::invalid("a buffer cannot have " + std::to_string(bytes) + " bytes"))
                 : node_->takeMemory(std::max<int64_t>(bytes, 1), group.ranks);
   return introduce(endpoint, group, std::move(memory));
 }
 
-// All members meet twice: with the memory that they have, and with the result of opening the
-// others'.
+// All members meet twice: with the memory that they have, and with the result of opening the other
+// members' memory.
 Result<std::unique_ptr<Registration>>
 DirectEngine::introduce(gpu::GpuEndpoint &endpoint, gpu::Group &group, Result<Node::Memory> own) {
   auto giveUp = [&](const Status &why) {

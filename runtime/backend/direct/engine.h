@@ -13,8 +13,8 @@ public:
   DirectEngine(const Platform &platform, std::unique_ptr<Node> node, const LaneOptions &options)
       : platform_(platform), node_(std::move(node)), options_(options) {}
 
-  // Connects the lane of all ranks at the start: its memory is allocated then and its kernels are
-  // loaded, so that its first call waits for nothing that runs on the GPU. The GPU is current.
+  // Connects the lane of all ranks at the start: allocates its memory and loads its kernels now, so
+  // that its first call waits for nothing that runs on the GPU. The GPU is current.
   Status identifyWorld(gpu::Gpu &gpu, std::vector<int> ranks, int position, gpu::Identity &mine);
   Status joinWorld(const std::vector<gpu::Identity> &all);
 

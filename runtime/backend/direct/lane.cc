@@ -20,13 +20,13 @@ static_assert(sizeof(SliceId) <= sizeof(gpu::Identity));
 constexpr int64_t kGraceUs = 1'000'000;
 
 // A rank sends to all others and receives from them at the same time, so the kernels of all
-// transfers have to fit on the GPU together. With up to four ranks it is enough if four fit: of all
-// twelve in flight, some have both of their ends there. The same on all ranks.
+// transfers have to fit on the GPU together. With up to four ranks it is enough if four fit: among
+// all twelve in flight, both ends of some are then on the GPU. The same on all ranks.
 uint32_t transfersAtOnce(int ranks) {
   return ranks <= 4 ? 4 : 2 * (static_cast<uint32_t>(ranks) - 1);
 }
 
-// The driver copies in different ways, depending on the size.
+// Sizes for which the driver uses different ways of copying.
 constexpr int64_t kRehearsedBytes[] = {4, 512, 64 << 10, 1 << 20};
 constexpr int kEventsOfCalls = 4;
 
@@ -58,7 +58,7 @@ DirectLane::~DirectLane() {
 
 //===-- connecting --------------------------------------------------------------===//
 
-// The workspace is initialised before any member knows of it.
+// The workspace is initialised before any other member learns of it.
 Status DirectLane::identify(gpu::Identity &mine) {
   if (!identified_) {
     group_.rank = static_cast<uint32_t>(position_);
@@ -93,8 +93,8 @@ Status DirectLane::identify(gpu::Identity &mine) {
   return {};
 }
 
-// Makes the driver create and load now what it would at first use. With ranks that share a GPU,
-// that could wait for their running kernels, which wait for this rank's kernel.
+// Makes the driver create and load now what it would load at first use. Then, if ranks share a GPU,
+// it could wait for their running kernels, which wait for this rank's kernel.
 Status DirectLane::rehearse() {
   Result<dl::CudaStream> own = stream();
   if (!own)
@@ -136,8 +136,8 @@ Status DirectLane::join(const std::vector<gpu::Identity> &all) {
 
 //===-- symmetric memory --------------------------------------------------------===//
 
-// When this rank's calls have ended, no peer writes into the memory any more: each has waited for
-// its own writes to this rank.
+// When this rank's calls have ended, no peer writes into the memory any more: each peer's call ends
+// only after its own writes to this rank.
 void DirectLane::leave(Node::Memory memory) {
   if (!lastDone_ && !captured_)
     return node_.giveMemory(std::move(memory));
@@ -151,7 +151,7 @@ void DirectLane::leave(Node::Memory memory) {
   reclaim();
 }
 
-// Reached when all calls so far have ended.
+// An event after all calls so far.
 Result<dl::CudaEvent> DirectLane::afterLast() {
   gpu::Gpu::Scope scope(gpu_);
   gpu::Gpu::BesideCaptures beside(gpu_.cuda());
@@ -218,7 +218,7 @@ int64_t DirectLane::keptBytes(const Call &call) const {
   const bool moves = call.kind == OpKind::ReduceScatter || call.kind == OpKind::AllToAll ||
                      call.kind == OpKind::Permute || (call.kind == OpKind::Scatter && isAtRoot) ||
                      (call.kind == OpKind::Gather && isAtRoot) ||
-                     // The first member's block is already at its place.
+                     // The first member's block is already in place.
                      (call.kind == OpKind::AllGather && (position_ != 0 || call.outer != 1));
   if (!moves || isCopy(call) || !call.src || call.src != call.dst)
     return 0;
@@ -252,7 +252,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
   lastCall_.update = nullptr;
   lastCall_.site = {op.call.site.op};
   COLL_RETURN_IF_ERROR(launch(call, op.stream));
-  // Captured calls have not run, so the earlier ones still count.
+  // A captured call has not run, so lastDone_ stays the end of the last call that has.
   if (!isDone)
     return {};
   gpu_.put(std::exchange(lastDone_, nullptr));
@@ -265,7 +265,7 @@ Status DirectLane::issue(gpu::LaneOp &op) {
 }
 
 // A handle may be reused after its stream was destroyed while work on it goes on; a stream's number
-// is not. 0: the driver has no numbers (before CUDA 12).
+// is not reused. 0 if the driver has no numbers (before CUDA 12).
 uint64_t DirectLane::idOf(dl::CudaStream stream) const {
   unsigned long long id = 0;
   const bool has = gpu_.cuda().streamGetId && gpu_.cuda().streamGetId(stream, &id) == 0;
@@ -280,7 +280,7 @@ Status DirectLane::follow(dl::CudaStream stream, uint64_t id) {
                                "cuStreamWaitEvent");
 }
 
-// The addresses of all members' destinations, if they are in memory that all know.
+// The addresses of all members' destinations, if these are in symmetric memory.
 void DirectLane::reachDestinations(const Call &call, void *(&members)[kernels::kMaxPeers]) const {
   const Symmetric *memory = find(call);
   for (int i = 0; memory && i < size(); ++i)
@@ -382,7 +382,7 @@ Status DirectLane::launchTransfer(const Call &call, dl::CudaStream stream) {
   kernels::CopyArgs args = copyArgs(call);
   args.root = 0;
   if (call.kind == OpKind::Send)
-    args.dst = const_cast<void *>(args.src); // it is already there
+    args.dst = const_cast<void *>(args.src); // the data is already in place
   else
     args.src = nullptr;
   kernels::PeerGroup part = group_;
@@ -420,7 +420,7 @@ uint64_t DirectLane::errorWord() const {
 }
 
 // The error that a kernel reports first is often not the cause. The texts of a mismatch are on the
-// cards, and a peer's failure has a cause of its own; both arrive a moment later by other ways.
+// cards, and a peer's failure has its own cause; both arrive a moment later by other means.
 Status DirectLane::health() {
   const uint64_t word = errorWord();
   if (word == 0)

@@ -1,7 +1,7 @@
 // lane.h - a group's workspaces, and the kernels that are launched on them.
 //
 // Threads: see backend/gpu/lane.h. identify() takes the workspace from the node's pool; the
-// destructor returns it, when the kernels have ended.
+// destructor returns it when the kernels have ended.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LANE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LANE_H
@@ -55,9 +55,9 @@ public:
   // By address; registrations keep it.
   std::map<const char *, Symmetric> symmetric;
   int64_t nextSerial = 0;
-  // Why a root_update cannot be made here, or ok.
+  // Ok, or why a root_update cannot be made here.
   Status takesUpdate(const Call &call) const;
-  // The place of the call's destination in symmetric memory, if kernels use it; -1 otherwise. It
+  // The offset of the call's destination in symmetric memory, if kernels use it; -1 otherwise. It
   // has to be the same on all members.
   int64_t placeOf(const Call &call) const;
   // See Communicator.
@@ -86,8 +86,8 @@ private:
   bool isCopy(const Call &call) const;
   uint64_t idOf(dl::CudaStream stream) const;
   Status follow(dl::CudaStream stream, uint64_t id);
-  // Bytes of a source that has to be copied first, because the call would overwrite what is still
-  // to be read; else 0.
+  // The bytes of a source that has to be copied first, because the call would overwrite parts that
+  // it has not read yet; else 0.
   int64_t keptBytes(const Call &call) const;
 
   const Platform &platform_;
@@ -103,7 +103,7 @@ private:
   dl::CudaEvent lastDone_ = nullptr;
   struct Left {
     Node::Memory memory;
-    dl::CudaEvent after = nullptr; // null: it is not known when the call ends
+    dl::CudaEvent after = nullptr; // the end of the calls that use it; null: not known
   };
   std::vector<Left> left_;
   bool captured_ = false; // a graph has captured a call

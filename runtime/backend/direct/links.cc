@@ -18,7 +18,7 @@ namespace {
 
 enum class Kind : uint32_t { Descriptor = 1, Failure = 2, Farewell = 3 };
 
-// A stranger that sends nothing delays others by at most this.
+// A connection that sends nothing delays others by at most this.
 constexpr int64_t kHandshakeUs = 2'000'000;
 
 // Waits until the descriptor is ready; false after the deadline.
@@ -89,8 +89,8 @@ Status Links::listen() {
   return {};
 }
 
-// Higher ranks connect to lower ones in order: a rank that waits to be accepted waits for one that
-// has fewer connections left to make.
+// Higher ranks connect to lower ranks in order, so a rank that waits to be accepted waits for a
+// rank with fewer connections left to make.
 Status Links::connect(const std::vector<std::string> &names, const net::Secret &secret,
                       int64_t timeoutUs, std::function<void(const Status &)> onFailure) {
   const int64_t deadlineUs = net::nowUs() + timeoutUs;
@@ -128,7 +128,7 @@ Result<net::Fd> Links::reach(const std::string &name, const net::Secret &secret,
   return shake.takeFd();
 }
 
-// Accepts one peer, or closes a stranger's connection.
+// Accepts one peer, or closes a connection that is not a peer's.
 Status Links::admit(const net::Secret &secret, int64_t deadlineUs) {
   if (!waitFor(listener_.get(), POLLIN, deadlineUs))
     return {kCollTimeout, "timed out waiting for all processes of the node to connect"};
@@ -167,7 +167,7 @@ Links::~Links() {
 //===-- messages ----------------------------------------------------------------===//
 
 Status Links::send(int peer, const Message &message, int fd) {
-  // Messages are small and read at once, so the socket's buffer takes them.
+  // Messages are small and read at once, so the socket's buffer has room for them.
   std::lock_guard<std::mutex> lock(sendMutex_);
   return net::sendToNode(peers_[static_cast<size_t>(peer)].fd.get(), &message, sizeof(message), fd)
       .annotate(textOf(peer));

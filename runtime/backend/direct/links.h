@@ -1,10 +1,11 @@
 // links.h - Unix sockets between the processes of a node.
 //
 // They carry descriptors of memory (SCM_RIGHTS) and report the end of a process: the kernel closes
-// its sockets however it ended. Sockets are in the abstract name space; a peer is one that runs as
-// the same user and proves the job's secret (net/handshake.h).
+// the sockets of a process however it ended. Sockets are in the abstract name space. A connection
+// is accepted as a peer's if it comes from the same user and proves the job's secret
+// (net/handshake.h).
 //
-// A thread of the object reads all of them. The other functions may be called from any thread.
+// A thread of the object reads all sockets. The other functions may be called from any thread.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_LINKS_H
 #define COLL_RUNTIME_BACKEND_DIRECT_LINKS_H
@@ -25,15 +26,15 @@ namespace coll::rt::direct {
 
 class Links {
 public:
-  // A listening socket for `rank` of `size`; name() is for the others.
+  // A listening socket for `rank` of `size`; name() is for the other ranks.
   static Result<std::unique_ptr<Links>> create(int rank, int size);
   ~Links();
   Links(const Links &) = delete;
   Links &operator=(const Links &) = delete;
 
   const std::string &name() const { return name_; }
-  // Connects to all; names[i] is rank i's. The thread calls `onFailure` once, when a peer has ended
-  // without a farewell or has reported its failure. Blocks.
+  // Connects to all ranks; names[i] is rank i's socket. The thread calls `onFailure` once, when a
+  // peer has ended without a farewell or has reported its failure. Blocks.
   Status connect(const std::vector<std::string> &names, const net::Secret &secret,
                  int64_t timeoutUs, std::function<void(const Status &)> onFailure);
 
@@ -41,10 +42,10 @@ public:
   Status give(int peer, uint64_t id, const net::Fd &fd);
   // The descriptor that the peer has sent or will send. Blocks.
   Result<net::Fd> take(int peer, uint64_t id, int64_t timeoutUs);
-  // Tells all peers why the job is over.
+  // Reports to all peers why the job is over.
   void tellFailure(const Status &cause);
-  // Tells all peers that this process will not use their memory any more, and waits until they have
-  // said the same or have ended.
+  // Announces to all peers that this process will not use their memory any more, and waits until
+  // they have announced the same or have ended.
   void farewell(int64_t timeoutUs);
 
 private:

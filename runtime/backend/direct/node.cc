@@ -15,8 +15,8 @@ namespace coll::rt::direct {
 namespace {
 
 constexpr int64_t kFarewellUs = 5'000'000;
-// All ranks come at the same time. A rank that cannot be reached by then has failed, and the
-// others, which have to be told, still wait.
+// All ranks connect at the same time. A rank that cannot be reached within this time has failed,
+// and the other ranks, which have to be told, still wait.
 constexpr int64_t kConnectUs = 10'000'000;
 
 // A slice larger than this part of a chunk would fragment the pool, and gets a block of its own.
@@ -36,7 +36,7 @@ Status refuse(const std::string &reason) { return {kCollUnsupported, "direct: " 
 
 std::string nameOfRank(size_t rank) { return "rank " + std::to_string(rank); }
 
-// What COLL_DIRECT_MEMORY asks for.
+// The kind of sharing that COLL_DIRECT_MEMORY requests.
 Result<std::optional<Sharing>> wantedSharing() {
   std::string text = envString(EnvVar::DirectMemory);
   if (text == "auto")
@@ -94,7 +94,7 @@ Status Node::agree(const std::vector<NodeCard> &cards) {
     if (cards[rank].wanted != cards[0].wanted)
       return refuse("COLL_DIRECT_MEMORY differs between rank 0 and " + nameOfRank(rank));
     if (cards[rank].demand != cards[0].demand)
-      return refuse("rank 0 and " + nameOfRank(rank) + " go by different routes (COLL_ROUTES)");
+      return refuse("rank 0 and " + nameOfRank(rank) + " have different routes (COLL_ROUTES)");
     if (get(cards[rank].net) != get(cards[0].net))
       return refuse("rank 0 and " + nameOfRank(rank) + " are in different network name spaces");
   }
@@ -107,7 +107,7 @@ Status Node::agree(const std::vector<NodeCard> &cards) {
   else
     sharing_ = allVmm ? Sharing::Vmm : Sharing::Ipc;
   if (sharing_ == Sharing::Vmm && !allVmm)
-    return refuse("COLL_DIRECT_MEMORY is vmm, and not all GPUs can share memory in this way");
+    return refuse("COLL_DIRECT_MEMORY is vmm, which not all GPUs support; set it to auto or ipc");
   for (const NodeCard &one : cards) {
     auto isSame = [&](const NodeCard &other) { return get(one.gpu) == get(other.gpu); };
     sharers_ =
@@ -133,7 +133,7 @@ int Node::ordinalOf(const NodeCard &card) const {
   return -1;
 }
 
-// Whether it serves ranks that did not ask for it.
+// Whether direct serves the ranks if no table of routes asks for it.
 Status Node::agreeUnasked(const std::vector<NodeCard> &cards) const {
   if (sharers_ > 1)
     return refuse("ranks share a GPU");
@@ -199,7 +199,7 @@ Status Node::connect(const std::vector<NodeCard> &cards, const std::string &secr
 }
 
 Node::~Node() {
-  // Peers' work on their GPUs ends soon after a failure, and has ended otherwise.
+  // Peers' work on their GPUs ends soon after a failure; without a failure it has ended already.
   if (links_) {
     dl::CudaScope scope(gpu_->cuda(), gpu_->context());
     (void)gpu_->cuda().contextSynchronize();
@@ -234,14 +234,14 @@ Status Node::share(const Block &block, const std::vector<int> &peers) {
 
 void Node::decline(int peer, const Export &exported) {
   if (exported.sharing == Sharing::Vmm && links_)
-    (void)links_->take(peer, exported.id, timeoutUs_); // if none comes, none is kept
+    (void)links_->take(peer, exported.id, timeoutUs_); // if none arrives, none is kept
 }
 
-// Adds a chunk with room for a slice of `bytes` bytes, and for more if the GPU has it. Each rank's
-// chunks are its own: peers are told where a slice is, and how large its chunk is.
+// Adds a chunk with room for a slice of `bytes` bytes, and for more if the GPU has the memory. Each
+// rank decides on its own chunks; peers learn where a slice is, and how large its chunk is.
 Status Node::addChunk(int64_t bytes) {
   const int64_t least = Pool::rounded(bytes);
-  // If it serves unasked, it allocates no more than its one group needs.
+  // If no table asks for direct, it allocates no more than its one group needs.
   const int64_t usual = card_.demand == Demand::ByDefault ? 0 : envInt(EnvVar::DirectPoolBytes);
   int64_t chunk = std::max(least, usual);
   Result<Block> made = make(chunk);
@@ -339,7 +339,7 @@ void Node::giveMemory(Memory memory) {
     spare_.push_back(std::move(memory.block));
 }
 
-// There is none unless it is a VMM block.
+// There is a descriptor only for a VMM block.
 Result<net::Fd> Node::descriptorOf(int peer, const Export &exported) {
   if (exported.sharing != Sharing::Vmm)
     return net::Fd();

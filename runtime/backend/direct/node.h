@@ -1,9 +1,9 @@
-// node.h - one rank among the ranks of its node: what they tell each other at the start, the
+// node.h - one rank among the ranks of its node: the messages that they exchange at the start, the
 // pool of its memory, and the memory of its peers.
 //
-// Start: each rank makes its card; all cards go to all; agree() says, the same on every rank, how
-// memory is shared, or why not; connect() joins the processes; then memory is allocated and opened
-// as it is needed. Belongs to the rank's thread.
+// Start: each rank makes its card; all ranks receive all cards; agree() decides, the same on every
+// rank, how memory is shared, or why it cannot be; connect() connects the processes; then memory is
+// allocated and opened as it is needed. Belongs to the rank's thread.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_NODE_H
 #define COLL_RUNTIME_BACKEND_DIRECT_NODE_H
@@ -42,17 +42,17 @@ struct NodeCard {
   char why[160] = {};
 };
 
-// The place of a slice in a rank's pool, for its peers.
+// The place of a slice in a rank's pool, sent to its peers.
 struct SliceId {
   Export chunk;
   int64_t offset = 0;
 };
 
-// What the ranks of a process share.
+// State that the ranks of a process share.
 struct Shared {
   Alarm alarm;
   std::mutex mutex;
-  std::vector<Block> kept; // blocks of ranks that have ended, for those that have not
+  std::vector<Block> kept; // blocks of ranks that have ended, while other ranks run
 };
 
 class Node {
@@ -103,13 +103,13 @@ public:
   };
   // A slice if it is small; else a block, whose descriptor the peers get.
   Result<Memory> takeMemory(int64_t bytes, const std::vector<int> &peers);
-  // The memory is not used any more, though peers may have windows on it.
+  // The memory is not used any more, though peers may still have windows on it.
   void giveMemory(Memory memory);
-  // Instead of giveMemory(), if this GPU may still use it: kept until the end.
+  // Instead of giveMemory(), if this GPU may still use the memory: keeps it until the end.
   void retire(Memory memory) { retired_.push_back(std::move(memory)); }
   // Opens a peer's block.
   Result<Window> open(int peer, const Export &exported);
-  // Instead of open(): a descriptor that is kept would keep the memory, too.
+  // Instead of open(): takes the descriptor and closes it, because it would keep the memory alive.
   void decline(int peer, const Export &exported);
 
 private:

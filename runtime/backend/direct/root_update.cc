@@ -58,7 +58,7 @@ Status check(const RootUpdateOptions &options, int ranks) {
       return refuse(std::string("gradients and parameters are f32 or bf16, not ") +
                     dtypeName(type));
   if (options.gradientElems < 0 || options.parameterElems < 0)
-    return refuse("a buffer has less than no elements");
+    return refuse("a buffer has a negative number of elements");
   if (options.own.launch &&
       (options.own.numSlots < 0 || options.own.numSlots > kernels::kMaxOptimizerSlots))
     return refuse("an optimizer has up to " + std::to_string(kernels::kMaxOptimizerSlots) +

@@ -1,9 +1,9 @@
 // root_update.h - an optimizer's step on a group, communication included, as a call of backend
 // direct.
 //
-// A RootUpdate is one rank's part: the plan of who updates what, the optimizer, and its state in
-// GPU memory for the parameters whose root this rank is. It is created once, then called in every
-// step:
+// A RootUpdate is one rank's part: the plan of which rank updates which parameters, the optimizer,
+// and its state in GPU memory for the parameters whose root this rank is. It is created once, then
+// called in every step:
 //
 //   auto plan = kernels::planShards(count, ranks).take();
 //   RootUpdateOptions options;
@@ -16,15 +16,15 @@
 //   update->setStep({learningRate, gradientScale, step}, stream);
 //   group->run(update->call(gradients, parameters->data(), stream));
 //
-// What a step computes, and to which bits: kernels/root_update/root_update.h. Gradients are any
-// memory of the GPU. Parameters are memory that the group knows (Communicator::allocate,
-// registerMemory), at the same place of it on all members: every root writes into the memory of all
-// members. A call is a launch on the stream and may be captured; what setStep() puts on the stream
-// before a replay, the replay reads.
+// kernels/root_update/root_update.h defines what a step computes, to the bit. Gradients may be in
+// any memory of the GPU. Parameters are in memory that the group knows (Communicator::allocate,
+// registerMemory), at the same offset on all members: every root writes into the memory of all
+// members. A call is a launch on the stream and may be captured; a replay reads the values that
+// setStep() put on the stream before it.
 //
-// Members whose plans, types, optimizers or constants differ get kCollMismatch. As with any call,
-// a peer that fails or does not come ends it within the deadline; parameters and state are then
-// undefined, so restore both.
+// Members whose plans, types, optimizers or constants differ get kCollMismatch. As with any call, a
+// failed or missing peer ends it within the deadline; parameters and state are then undefined, so
+// restore both.
 //
 // Threads: it belongs to the rank's thread, like the communicator.
 
@@ -47,7 +47,7 @@ struct OwnOptimizer {
   int numSlots = 0;
   uint64_t mark = 0; // equal if two members' kinds and constants are
   std::function<Status(const kernels::PeerGroup &, const kernels::RootUpdate &, void *stream)>
-      launch; // null: there is none
+      launch; // null: no such optimizer
 };
 
 // The same on all members.
@@ -63,27 +63,27 @@ struct RootUpdateOptions {
 
 class RootUpdate final : public RootUpdateSpec {
 public:
-  // For this member of the group, whose GPU has this number. The state is 0, including a master
+  // Creates this member's part, on the GPU with this number. The state is 0, including a master
   // copy: see writeState(). Allocates GPU memory and waits for the GPU; no member waits for
-  // another. kCollInvalidCall: the options; kCollUnsupported: there are no GPU kernels here.
+  // another. kCollInvalidCall: an option is wrong; kCollUnsupported: there are no GPU kernels here.
   static Result<std::unique_ptr<RootUpdate>> create(const Communicator &group, int gpu,
                                                     const RootUpdateOptions &options);
   ~RootUpdate() override;
   RootUpdate(const RootUpdate &) = delete;
   RootUpdate &operator=(const RootUpdate &) = delete;
 
-  // `stream`: see Call::stream. The update outlives the call, and graphs that captured it.
+  // `stream`: see Call::stream. The update must outlive the call, and graphs that captured it.
   Call call(const void *gradients, void *parameters, void *stream) const;
-  // Sets what later calls on the stream read, also during a capture. Without a stream (null), calls
-  // read it that are made after it has returned.
+  // Sets the values that later calls on the stream read, also during a capture. Without a stream
+  // (null), the calls that are made after it has returned read them.
   Status setStep(const kernels::UpdateStep &step, void *stream);
 
   // A part of the state: the master copy, or the optimizer's slot k from 0 on.
   enum State : int { kMaster = -1 };
-  // Copies to and from an array of the host that is indexed like the parameters, for the parameters
-  // whose root this rank is; the rest of the array is not accessed. So a checkpoint consists of
-  // each rank's part of one array, and a master copy is initialised with the parameters in f32. The
-  // copies follow the work on the stream, if there is one, and are done on return.
+  // Copies to and from a host array that is indexed like the parameters, for the parameters whose
+  // root this rank is; the rest of the array is not accessed. So a checkpoint consists of each
+  // rank's part of one array, and a master copy is initialised with the parameters in f32. The
+  // copies run after the work on the stream, if there is one, and are done on return.
   Status writeState(int state, const float *values, void *stream);
   Status readState(int state, float *values, void *stream) const;
   int numSlots() const;
@@ -93,7 +93,7 @@ public:
   const char *optimizer() const override { return name_.c_str(); }
   uint64_t mark() const override { return mark_; }
 
-  // For the backend: why it does not fit such a call of such a member, or ok; the launch, without
+  // For the backend: ok, or why it does not fit such a call of such a member; the launch, without
   // buffers; the optimizer.
   Status takes(const Call &call, int size, int position, int gpu) const;
   const kernels::RootUpdate &arguments() const { return arguments_; }

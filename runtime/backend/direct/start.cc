@@ -70,7 +70,7 @@ Status Meeting::agreeOn(const std::vector<Status> &local) {
   return {};
 }
 
-// Ranks of one host take its GPUs in order, in turns where there are more ranks.
+// Ranks of one host take its GPUs in order, and start again at the first if there are more ranks.
 int Meeting::gpuOf(int rank, int gpus) const {
   if (!options_.job)
     return rank % gpus;
@@ -83,7 +83,7 @@ Status Meeting::open(Start &start, const std::shared_ptr<Shared> &shared,
   if (demand_ == Demand::None)
     return {kCollUnsupported, "direct: no route of the table leads to it"};
   if (demand_ == Demand::ByDefault && options_.numRanks > kMostUnasked)
-    return {kCollUnsupported, "direct: unasked it serves jobs of up to " +
+    return {kCollUnsupported, "direct: without a route in COLL_ROUTES it serves jobs of up to " +
                                   std::to_string(kMostUnasked) + " ranks, not " +
                                   std::to_string(options_.numRanks)};
   if (!platform_)

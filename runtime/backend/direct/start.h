@@ -1,5 +1,5 @@
-// start.h - connects the ranks of a node: each step ends with an exchange of what all ranks have
-// found, so that all continue, or none.
+// start.h - connects the ranks of a node. Each step ends with an exchange of results, so that
+// either all ranks continue, or none.
 
 #ifndef COLL_RUNTIME_BACKEND_DIRECT_START_H
 #define COLL_RUNTIME_BACKEND_DIRECT_START_H
@@ -22,7 +22,7 @@ struct Start {
 };
 
 struct Met {
-  Status failure; // of this process alone: the job cannot go on
+  Status failure; // of this process only: the job cannot continue
   Status refusal; // the same on all ranks
 };
 // Fills gpu and engine of all ranks of this process; the group of all ranks is connected. Blocks. A

@@ -20,11 +20,12 @@ Status isTimed(const dl::Cuda &cuda, int gpu) {
   (void)cuda.deviceGetAttribute(&multiprocessors, dl::kCudaMultiprocessors, gpu);
   if (major == kMajor && minor == kMinor && multiprocessors >= kMultiprocessors)
     return {};
-  return {kCollUnsupported, "direct: GPU " + std::to_string(gpu) + " has compute capability " +
-                                std::to_string(major) + "." + std::to_string(minor) + " and " +
-                                std::to_string(multiprocessors) +
-                                " multiprocessors; unasked it serves GPUs of 9.0 " + "with " +
-                                std::to_string(kMultiprocessors) + ", as an H200"};
+  return {kCollUnsupported,
+          "direct: GPU " + std::to_string(gpu) + " has compute capability " +
+              std::to_string(major) + "." + std::to_string(minor) + " and " +
+              std::to_string(multiprocessors) +
+              " multiprocessors; without a route in COLL_ROUTES it serves GPUs of 9.0 " + "with " +
+              std::to_string(kMultiprocessors) + ", as an H200"};
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// agreement.h - what the members of a group tell each other of a collective step, so that all
-// continue, or none.
+// agreement.h - the exchange of results after a collective step, so that either all members of a
+// group continue, or none.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_AGREEMENT_H
 #define COLL_RUNTIME_BACKEND_GPU_AGREEMENT_H
@@ -39,7 +39,7 @@ struct MemoryCard {
   Verdict verdict;
   int64_t bytes = 0;
 };
-// The error in it. Either all members find one, or none does.
+// Ok, or the error in the cards. Either all members find one, or none does.
 Status compareMemory(const std::vector<MemoryCard> &cards, const Group &group);
 
 } // namespace coll::rt::gpu

@@ -10,7 +10,7 @@
 
 namespace coll::rt::gpu {
 
-// The calls of a group that its members compare: the first one, which connects; calls unlike all
+// Which calls of a group its members compare: the first one, which connects; calls unlike all
 // before, and every kStretch-th call; or all.
 enum class Comparison { First, Unlike, Every };
 // Converts the values of COLL_NCCL_CHECK and COLL_DIRECT_CHECK: 0, 1, 2.
@@ -18,8 +18,7 @@ inline Comparison comparisonOf(int64_t check) {
   return check == 0 ? Comparison::First : check == 1 ? Comparison::Unlike : Comparison::Every;
 }
 
-// The calls that a group has made. All members make the same calls, so all come to the same
-// answers.
+// The calls that a group has made. All members make the same calls, so all get the same answers.
 class CallHistory {
 public:
   // Records a call, and the place of its destination in memory that all members know (or -1).

@@ -1,4 +1,4 @@
-// card.h - what a member tells the others about its call, beside the data.
+// card.h - what a member tells the others about its call, besides the data.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_CARD_H
 #define COLL_RUNTIME_BACKEND_GPU_CARD_H
@@ -30,10 +30,10 @@ struct Card {
 static_assert(std::is_trivially_copyable_v<Card> && sizeof(Card) <= Card::kBytes);
 
 Card cardOf(const Call &call);
-// The text, whatever bytes the peer has sent.
+// The text of a card, safe for any bytes that a peer may send.
 std::string textOf(const Card &card);
 
-// Ok, or kCollMismatch: the same on all members. cards[i] is from ranks[i].
+// Ok, or kCollMismatch: the same result on all members. cards[i] is from ranks[i].
 Status compareCards(const std::vector<Card> &cards, const std::vector<int> &ranks);
 // The same for a transfer.
 Status compareTransfer(const Card &send, int sender, const Card &recv, int receiver);

@@ -13,7 +13,7 @@ Status GpuEndpoint::beginCollective(GpuRequest &request) {
   const bool meets = kind == OpKind::Init || kind == OpKind::Barrier;
   request.lane = group.lane.get();
   if (meets && !request.call().stream)
-    request.op.stage = LaneOp::Stage::OnStream; // the GPU has no part in it
+    request.op.stage = LaneOp::Stage::OnStream; // the GPU is not involved
   else
     group.lane->put(&request.op);
   const bool makesLane = !group.introduced && !group.lane->begun();
@@ -66,15 +66,15 @@ Status GpuEndpoint::advanceCollective(GpuRequest &request) {
   for (size_t i = 0; i < cards.size(); ++i)
     std::memcpy(&cards[i], request.theirs.data() + i * Card::kBytes, sizeof(Card));
   if (Status agree = compareCards(cards, group.ranks); !agree.ok()) {
-    // All members come to the same result. They meet once more, so that none ends the job before
-    // the others know the reason.
+    // All members get the same result. They meet once more, so that none ends the job before the
+    // others know the reason.
     Call meeting;
     (void)group.control->run(meeting);
     return agree;
   }
   request.agreed = request.compared = true;
   request.op.isHeld = false;
-  // Later calls may be agreed on earlier, and wait on the lane.
+  // Later calls may be agreed on before this one, and then wait on the lane.
   if (!request.introduces || group.lane->begun())
     return {};
   std::vector<Identity> identities;

@@ -12,14 +12,14 @@ namespace coll::rt::gpu {
 
 namespace {
 
-// Polls between two looks at the health of the job and of the engine.
+// The number of polls between two checks of the health of the job and of the engine.
 constexpr int kPollsPerLook = 32;
 constexpr int64_t kMaxPauseUs = 200;
-// Calls on streams that are not compared yet; beyond that the oldest is waited for.
+// The most calls on streams that may be waiting to be compared; after that, waits for the oldest.
 constexpr size_t kMaxReleased = 32;
-// Calls on streams that the GPU has not finished: at most kCallsPerMark * (kMaxMarks + 1). The
+// Limits the calls on streams that the GPU has not finished to kCallsPerMark * (kMaxMarks + 1). The
 // driver accepts about 1,000 launches, records and waits, several of which are one call of NCCL,
-// and then blocks in the next, where neither a deadline nor a failure is noticed.
+// and then blocks in the next one, where neither a deadline nor a failure is noticed.
 constexpr int kCallsPerMark = 16;
 constexpr size_t kMaxMarks = 4;
 
@@ -75,11 +75,11 @@ void GpuEndpoint::enter() {
 void GpuEndpoint::leave() {
   Gpu::Scope scope(*gpu_);
   hasLeft_ = true;
-  // Comparisons of calls on streams may be in flight; the cause contains what they find.
+  // Comparisons of calls on streams may be in flight; the cause includes their result.
   if (!over_ && !released_.empty())
     if (Status late = waitUntil([&] { return released_.empty(); }, nullptr); !late.ok())
       fail(nullptr, late);
-  // Calls on streams may have returned, and wait on the GPU for a rank that has failed.
+  // Calls on streams may have returned while the GPU waits for a rank that has failed.
   if (Status known = health(); !over_ && !known.ok())
     fail(nullptr, known);
   advanceAll();
@@ -203,7 +203,7 @@ bool GpuEndpoint::test(Request *request) {
   return own->finished || mayReturn(*own);
 }
 
-// A call on a stream returns when it is on the stream; its comparison goes on.
+// A call on a stream returns when it is on the stream, even if its comparison is not complete.
 bool GpuEndpoint::mayReturn(const GpuRequest &request) const {
   return request.finished || (request.call().stream && request.op.stage == LaneOp::Stage::OnStream);
 }
@@ -237,7 +237,7 @@ Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   sweep();
   if (released_.size() <= kMaxReleased)
     return ordered;
-  // so that sweep() leaves it alone
+  // Not in released_ any more, so that sweep() does not remove it.
   const std::unique_ptr<GpuRequest> oldest = std::move(released_.front());
   released_.erase(released_.begin());
   Status late = waitUntil([&] { return oldest->finished; }, oldest.get());
@@ -246,7 +246,7 @@ Status GpuEndpoint::release(std::unique_ptr<GpuRequest> request) {
   return late.ok() ? ordered : late;
 }
 
-// Limits how many calls the GPU may be behind.
+// Limits how far the GPU may be behind, in calls.
 Status GpuEndpoint::bound(dl::CudaStream stream) {
   int capturing = dl::kCudaNotCapturing;
   if (++unmarked_ < kCallsPerMark || over_ ||
@@ -257,7 +257,7 @@ Status GpuEndpoint::bound(dl::CudaStream stream) {
   Result<dl::CudaEvent> mark = gpu_->record(stream);
   if (!mark)
     return mark.status();
-  // Other streams may wait for what this rank has yet to do on this one.
+  // Other streams may wait for work that this rank has yet to put on this one.
   std::deque<dl::CudaEvent> &marks = marks_[stream];
   marks.push_back(*mark);
   if (marks.size() <= kMaxMarks)
@@ -345,7 +345,7 @@ Status GpuEndpoint::waitUntil(const std::function<bool()> &done, const GpuReques
     sweep();
     if (beside_)
       beside_->advanceBeside(polls % kPollsPerLook == 0);
-    // Without a request of its own, this wait reports the failure of any.
+    // This wait has no request of its own, so it reports the failure of any.
     if (done())
       return over_ && !request ? health() : Status();
     if (polls % kPollsPerLook == 0 || over_) {
@@ -404,7 +404,7 @@ void GpuEndpoint::advanceAll() {
       return;
     }
     if (i < pending_.size() && pending_[i] == request)
-      ++i; // it is still pending
+      ++i; // the request is still pending
   }
 }
 
@@ -426,7 +426,7 @@ Status GpuEndpoint::advance(GpuRequest &request) {
 bool GpuEndpoint::isComplete(GpuRequest &request, Status &failure) {
   if (!request.agreed || request.op.stage != LaneOp::Stage::OnStream)
     return false;
-  // For init, the communicator is all that is needed.
+  // Init only needs the communicator.
   if (request.call().kind == OpKind::Init && !request.lane->ready())
     return false;
   if (request.call().stream) {
@@ -484,7 +484,8 @@ Status GpuEndpoint::timeoutStatus(const GpuRequest *request) const {
 }
 
 void GpuEndpoint::end(GpuRequest &request, Status outcome) {
-  // Only for requests that are cut off: these return at once then, and release the buffers.
+  // Only a request that is ended early has these. The waits then return at once, and release the
+  // buffers.
   for (Request **left : {&request.told, &request.heard})
     if (*left)
       (void)collect(*left);

@@ -1,12 +1,11 @@
 // endpoint.h - one rank's side of a backend that moves GPU memory by an engine.
 //
-// The control endpoint does on host memory what the engine does not: the members tell each
-// other their calls (card.h), senders and receivers meet by tag, and failures reach every
-// rank. An operation is complete when its members' calls agree and the GPU is done with
-// it.
+// The control endpoint does on host memory what the engine cannot do: members send each other their
+// calls (card.h), senders and receivers meet by tag, and failures reach every rank. An operation is
+// complete when its members' calls agree and the GPU has finished it.
 //
-// Progress: a rank that waits advances all that it has in flight. Only the rank's thread
-// may call it, except for abort(), which any thread may call.
+// Progress: a rank that waits advances everything that it has in flight. Only the rank's thread may
+// call it, except for abort(), which any thread may call.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_GPU_ENDPOINT_H
@@ -32,8 +31,8 @@ struct EndpointOptions {
 
 class GpuEndpoint final : public Endpoint {
 public:
-  // `below` serves the calls that this one does not take. It, or the one that it stands on, is the
-  // control endpoint.
+  // `below` serves the calls that this endpoint does not take. The control endpoint is `below`, or
+  // the endpoint for host memory below that.
   GpuEndpoint(int rank, std::unique_ptr<Gpu> gpu, std::unique_ptr<Engine> engine,
               std::unique_ptr<Endpoint> below, const EndpointOptions &options);
   ~GpuEndpoint() override;
@@ -110,7 +109,7 @@ private:
   Status waitFor(const std::function<Result<bool>()> &done);
   bool mayReturn(const GpuRequest &request) const;
   Status finish(GpuRequest *request);
-  // Returns a call to the caller that is on its stream and not compared yet.
+  // Returns a call that is on its caller's stream to the caller, before it was compared.
   Status release(std::unique_ptr<GpuRequest> request);
   Status bound(dl::CudaStream stream);
   void sweep();
@@ -128,8 +127,8 @@ private:
   std::unique_ptr<Endpoint> below_;
   Endpoint &control_;
   const EndpointOptions options_;
-  // The endpoint of the same rank below or above this one: while either waits, the other progresses
-  // too.
+  // The endpoint of the same rank above or below this one: while one of them waits, it also
+  // advances the other.
   GpuEndpoint *beside_ = nullptr;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
   std::map<std::pair<int, int>, std::unique_ptr<TransferLane>> transfers_; // by sender and receiver

@@ -1,4 +1,4 @@
-// engine.h - what moves the data below an endpoint of this folder: NCCL, or kernels of our own.
+// engine.h - the engine that moves the data below an endpoint of this folder: NCCL, or our kernels.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_ENGINE_H
 #define COLL_RUNTIME_BACKEND_GPU_ENGINE_H
@@ -20,11 +20,11 @@ public:
 
   // See Backend::supports.
   virtual Status supports(const Call &call) const = 0;
-  // Why the call cannot use this lane, or ok; supports() has been asked.
+  // Ok, or why the call cannot use this lane. supports() has accepted the call.
   virtual Status takes(const Lane &, const Call &) const { return {}; }
   // Creates a lane of these ranks that is not connected yet.
   virtual std::unique_ptr<Lane> makeLane(Gpu &gpu, std::vector<int> ranks, int position) = 0;
-  // The place of a destination in memory that all members know; -1: it is elsewhere, or does not
+  // The offset of a destination in memory that all members know; -1 if it is elsewhere, or does not
   // matter.
   virtual int64_t placeOf(const Lane &, const Call &) const { return -1; }
   // See Communicator.
@@ -34,13 +34,14 @@ public:
                                                          int64_t bytes) = 0;
   virtual bool reachesMembers() const { return false; }
   virtual std::vector<void *> addressesOf(const Lane &, const void *, int64_t) const { return {}; }
-  // Why no further operation can succeed, as far as the engine knows. Any thread may call it.
+  // Ok, or why no further operation can succeed, as far as the engine knows. Any thread may call
+  // it.
   virtual Status health() const { return {}; }
   // The job is over: ends everything that waits on the GPU. Any thread may call it.
   virtual void abort(const Status &) {}
 
-  // Expires with the engine: a registration that outlives it must not use the engine any more. To
-  // the rank's thread its lanes are destroyed at the same moment.
+  // Expires with the engine: a registration that outlives the engine must not use it any more. Seen
+  // from the rank's thread, the engine's lanes are destroyed at the same moment.
   std::weak_ptr<const void> life() const { return life_; }
 
 private:

@@ -8,7 +8,7 @@
 
 namespace coll::rt::gpu {
 
-// The GPU that the job names; else by the launcher's number of the process on this machine, modulo
+// The GPU that the job names, or else the launcher's number of the process on this machine, modulo
 // `gpus`; -1 if neither is known.
 inline int gpuOfJob(const JobOptions &job, int gpus) {
   if (job.gpu >= 0)

@@ -45,7 +45,7 @@ Status Lane::beginFront() {
   return issue(op);
 }
 
-// The engine has launched the operation: work behind it on the stream may follow.
+// The engine has launched the operation, so later work on the stream may follow.
 Status Lane::endFront() {
   LaneOp &op = *queue_.front();
   COLL_RETURN_IF_ERROR(finish(op));
@@ -73,7 +73,7 @@ Result<dl::CudaStream> Lane::stream() {
   return stream_;
 }
 
-// A graph keeps the addresses, and the lane keeps the memory. So memory may be allocated inside a
+// A graph keeps the addresses, so the lane keeps the memory. Memory may be allocated inside a
 // capture, which the driver rejects unless the thread's mode allows it.
 Result<char *> Lane::scratch(int64_t bytes) {
   if (scratch_.empty() || scratch_.back().bytes() < bytes) {

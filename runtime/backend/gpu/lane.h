@@ -1,5 +1,5 @@
-// lane.h - members of a group connected by an engine, with a stream, and the operations put on it
-// in order.
+// lane.h - members of a group that an engine has connected, their stream, and the operations that
+// are put on it in order.
 //
 // A group has a lane for its collectives, and each pair of ranks one for each direction of its
 // transfers. All members put the same operations on a lane, in the same order.
@@ -27,10 +27,11 @@ struct LaneOp {
   bool onCallersStream = false;
   bool isHeld = false; // must not begin, because the members have not agreed on it
   Stage stage = Stage::Queued;
-  // Marks the caller's stream at the time the call was started. The call waits for no more than
-  // that, because later work may wait for the call on other ranks. Null once the order is set up.
+  // Marks the caller's stream at the time the call was started. The call waits only for the work
+  // before that, because later work may wait for the call on other ranks. Null once the order is
+  // set up.
   dl::CudaEvent after = nullptr;
-  // Reached when the GPU is done; null if the caller's stream tells that.
+  // Reached when the GPU is done; null if the caller's stream reports that.
   dl::CudaEvent done = nullptr;
   dl::CudaStream stream = nullptr; // the stream that it is on, or will be
 };
@@ -40,7 +41,7 @@ public:
   // For the member at `position` of these ranks.
   Lane(Gpu &gpu, std::vector<int> ranks, int position)
       : gpu_(gpu), ranks_(std::move(ranks)), position_(position) {}
-  // Work on the GPU has to be done or killed before.
+  // The work on the GPU must have ended, or been killed, before.
   virtual ~Lane();
   Lane(const Lane &) = delete;
   Lane &operator=(const Lane &) = delete;
@@ -48,17 +49,17 @@ public:
   // Whether the connection is being made, or exists.
   virtual bool begun() const = 0;
   virtual bool ready() const = 0;
-  // Sets what the other members need to know of this one.
+  // Sets what the other members need to know about this one.
   virtual Status identify(Identity &mine) = 0;
   // Starts to connect; all[i] is from member i.
   virtual Status join(const std::vector<Identity> &all) = 0;
-  // Why the connection is broken, or ok; called while the GPU works.
+  // Ok, or why the connection is broken; called while the GPU works.
   virtual Status health() = 0;
-  // Something has failed on the GPU, and health() will soon report what: results of the GPU do not
-  // count as complete any more.
+  // Something has failed on the GPU, and health() will soon report it. Until then no operation on
+  // the GPU counts as complete.
   virtual bool suspect() const { return false; }
-  // Whether the first operation of a kind waits for the other members, beyond the deadline, while
-  // it is put on its stream: it should then be held until they agree.
+  // Whether putting the first operation of a kind on its stream waits for the other members, even
+  // beyond the deadline. If so, the operation should be held until they agree.
   virtual bool waitsForMembers() const { return false; }
   // Ends the connection at once, even if work is on the GPU.
   void kill();
@@ -85,7 +86,7 @@ protected:
   // again.
   virtual Status issue(LaneOp &op) = 0;
   virtual Status finish(LaneOp &) { return {}; }
-  // Afterwards nothing waits or moves any more. Called once.
+  // Ends the connection: afterwards nothing waits or moves any more. Called once.
   virtual void end() = 0;
 
   Gpu &gpu_;
@@ -99,7 +100,7 @@ private:
 
   dl::CudaStream stream_ = nullptr;
   std::deque<LaneOp *> queue_;
-  // It only grows, so that nothing is freed while the GPU may use it; the last one is in use.
+  // It only grows, so that nothing is freed while the GPU may use it; the last buffer is in use.
   std::vector<dl::GpuMemory> scratch_;
 };
 

@@ -1,7 +1,7 @@
 // request.h - a call in flight, and the group, or direction between two ranks, that it belongs to.
 //
-// The endpoint owns all of it and uses it on the rank's thread. Groups and lanes live as long as
-// the endpoint; a request lives until its caller has its outcome and its comparison has ended.
+// The endpoint owns all of these and uses them on the rank's thread. Groups and lanes live as long
+// as the endpoint; a request lives until its caller has its outcome and its comparison has ended.
 
 #ifndef COLL_RUNTIME_BACKEND_GPU_REQUEST_H
 #define COLL_RUNTIME_BACKEND_GPU_REQUEST_H
@@ -16,7 +16,7 @@
 
 namespace coll::rt::gpu {
 
-// A rank list, the same for all communicators with it.
+// A list of ranks, shared by all communicators with the same list.
 struct Group {
   Group(std::vector<int> ranks, int position) : ranks(std::move(ranks)), position(position) {}
 
@@ -47,7 +47,7 @@ struct GpuRequest final : Request {
 
   Group &group;
   LaneOp op;
-  Lane *lane = nullptr; // that it is on, or will be
+  Lane *lane = nullptr; // the lane that it is on, or will be on
   // Requests on the control endpoint; their buffers are the cards.
   Request *told = nullptr, *heard = nullptr;
   std::vector<char> mine, theirs;

@@ -15,9 +15,9 @@ namespace coll::rt::gpu {
 
 namespace {
 
-// A tag for each offer, because offers of one tag may be answered in any order. The tags are below
-// zero, the runtime's own, far from those of tokens/calls.h. Endpoints that share a control
-// endpoint must not use the same ones.
+// A tag for each offer, because offers of one tag may be answered in any order. The tags are
+// negative like all of the runtime's own, and far from those of tokens/calls.h. Endpoints that
+// share a control endpoint must not use the same tags.
 int64_t nextAnswerTag() {
   static std::atomic<int64_t> next{std::numeric_limits<int64_t>::min()};
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -150,7 +150,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
     Card offer;
     std::memcpy(&offer, request.theirs.data(), sizeof(Card));
     request.met = true;
-    // The sender comes to the same result.
+    // The sender gets the same result.
     request.verdict = compareTransfer(offer, sender, request.card, rank_);
     TransferLane &lane = transferLane(sender, rank_);
     request.lane = lane.lane.get();
@@ -173,7 +173,7 @@ Status GpuEndpoint::advanceRecv(GpuRequest &request) {
 
 //===-- to itself ---------------------------------------------------------------===//
 
-// The other half completes both, if it was started.
+// If the other half was started, it completes both.
 Status GpuEndpoint::beginToItself(GpuRequest &request) {
   const Call &mine = request.call();
   for (GpuRequest *other : pending_) {

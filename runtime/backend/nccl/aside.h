@@ -1,5 +1,5 @@
-// aside.h - a call of NCCL that may wait for other members without limit, on a thread of its
-// own.
+// aside.h - calls NCCL on a separate thread, because the call may wait for other members without
+// limit.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_ASIDE_H
 #define COLL_RUNTIME_BACKEND_NCCL_ASIDE_H
@@ -17,17 +17,17 @@ namespace coll::rt::nccl {
 // Belongs to one thread.
 class Aside {
 public:
-  // `body` owns everything that it uses, or uses what lives on: if it never returns, its thread is
-  // left behind. If no thread can be started, `body` does not run, and take() says why.
+  // `body` owns everything that it uses, or uses objects that live on: if it never returns, its
+  // thread is abandoned. If no thread can be started, `body` does not run, and take() says why.
   explicit Aside(std::function<Status()> body);
   ~Aside();
   Aside(const Aside &) = delete;
   Aside &operator=(const Aside &) = delete;
 
   bool done() const { return state_->done.load(std::memory_order_acquire); }
-  // Waits; whether it is done within that time.
+  // Waits up to `us`; returns whether the call is done.
   bool waitUs(int64_t us) const;
-  // Only once it is done.
+  // The outcome. Call it only once the call is done.
   Status take() { return std::move(state_->outcome); }
 
 private:
@@ -39,11 +39,11 @@ private:
   std::thread thread_;
 };
 
-// Destroys communicators, each of which waits for those of the other members, in any order. Belongs
-// to one thread.
+// Destroys communicators, in any order; the destruction of each waits for the other members'.
+// Belongs to one thread.
 class Endings {
 public:
-  // Waits for them for a bounded time; a member that ends much later is not waited for.
+  // Waits for the destructions for a limited time, so not for a member that ends much later.
   ~Endings();
   void add(std::function<Status()> body) {
     all_.push_back(std::make_unique<Aside>(std::move(body)));

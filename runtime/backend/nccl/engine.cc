@@ -37,7 +37,7 @@ public:
     allocated_ = true;
     return {};
   }
-  // Waits for the other members, so it runs on another thread.
+  // Waits for the other members, so it runs on a separate thread.
   Status makeWindow(gpu::GpuEndpoint &endpoint, gpu::Group &group) {
     auto window = std::make_shared<dl::NcclWindow>(nullptr);
     lane_.runAside(
@@ -130,10 +130,10 @@ Result<std::unique_ptr<Registration>> NcclEngine::allocate(gpu::GpuEndpoint &end
   gpu::Gpu::Scope scope(gpu);
   COLL_RETURN_IF_ERROR(endpoint.prepare(group));
   auto made = std::make_unique<NcclRegistration>(life(), gpu, nccl_, laneOf(group));
-  // A member without memory does not join the making of the window, which NCCL would wait for.
-  const Status taken = bytes < 0
-                           ? Status::invalid("no buffer has " + std::to_string(bytes) + " bytes")
-                           : made->allocate(bytes);
+  // A member without memory does not join when NCCL creates the window, and NCCL would wait for it.
+  const Status taken =
+      bytes < 0 ? Status::invalid("a buffer cannot have " + std::to_string(bytes) + " bytes")
+                : made->allocate(bytes);
   COLL_RETURN_IF_ERROR(agree(endpoint, group, taken, bytes));
   COLL_RETURN_IF_ERROR(nccl_.windowRegister ? made->makeWindow(endpoint, group)
                                             : made->makeUserBuffer(endpoint, group));

@@ -21,7 +21,7 @@ public:
   Result<std::unique_ptr<Registration>> allocate(gpu::GpuEndpoint &endpoint, gpu::Group &group,
                                                  int64_t bytes) override;
 
-  // The lane of a group of such an engine.
+  // The lane of a group whose engine is an NcclEngine.
   static NcclLane &laneOf(gpu::Group &group) { return static_cast<NcclLane &>(*group.lane); }
 
 private:

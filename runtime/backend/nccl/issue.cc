@@ -29,8 +29,8 @@ struct Scalar {
   alignas(8) char bytes[8] = {};
 };
 
-// What profilers in NCCL hear of the call: its op id + 1, since 0 says that there is none. 0 if
-// no profiler listens, or the library has no tags.
+// The tag of the call for profilers in NCCL: its op id + 1, because 0 means no tag. 0 if no
+// profiler listens, or if the library has no tags.
 uint64_t tagOf(const dl::Nccl &nccl, const CallSite &site) {
   static const bool hasPlugin = foreignEnv("NCCL_PROFILER_PLUGIN").value_or("none") != "none";
   const bool isHeard = (hasPlugin || tracing()) && nccl.version >= dl::kNcclFirstWithTags;

@@ -24,7 +24,7 @@ NcclLane::NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings>
 NcclLane::~NcclLane() {
   parent_ = nullptr; // it may already be destroyed
   if (!killed_ && (aside_ || (base_ && !comm_)))
-    kill(); // no rank waits any more for the call, or for the communicator being made
+    kill(); // no rank waits for the call any more, or for a communicator that is being created
   if (killed_ || !base_)
     return;
   // A failure has no effect any more.
@@ -62,7 +62,7 @@ Status NcclLane::join(const dl::NcclUniqueId &id) {
   return dl::ncclStatus(nccl_, result, "ncclCommInitRankConfig");
 }
 
-// The base is ready, or has done what it was asked for.
+// The base is ready, or has completed its operation.
 Status NcclLane::split() {
   if (!blocks_) {
     comm_ = base_;
@@ -110,7 +110,7 @@ bool NcclLane::isWarm(const gpu::LaneOp &op) {
   if (call.stream && gpu_.cuda().streamIsCapturing(op.stream, &capturing) == dl::kCudaSuccess &&
       capturing != dl::kCudaNotCapturing)
     return false;
-  // A lane for transfers has one peer.
+  // The lane of a transfer has one peer.
   uint64_t like =
       isTransfer(call.kind) ? static_cast<uint64_t>(call.kind) : hashOf(signatureOf(call));
   if (knownMemory_ > 0)
@@ -177,10 +177,10 @@ Status NcclLane::endAside() {
 //===-- the end -----------------------------------------------------------------===//
 
 // Aborting a base also aborts the communicator that was split from it last (NCCL 2.19 to 2.28:
-// ncclComm::childAbortFlag), which has to exist then. So the bases end first, and among them those
-// that others were split from. Then the call in `aside` and the work on the GPU end, and the
-// communicator is destroyed last, when nothing uses it. A communicator whose call does not return
-// is left behind with it.
+// ncclComm::childAbortFlag), which must still exist then. So the bases end first, and among them a
+// base before those that were split from it. Then the call in `aside` and the work on the GPU end,
+// and the communicator is destroyed last, when nothing uses it. A communicator whose call does not
+// return is abandoned with it.
 void NcclLane::end() {
   if (parent_)
     parent_->kill();

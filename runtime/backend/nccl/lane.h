@@ -2,10 +2,10 @@
 //
 // The base is created first and is non-blocking: it is created in the background, within the
 // deadline, and can be aborted at any time. NCCL starts a thread for each operation of such a
-// communicator, so operations go over one that is split from it and blocks; the split is an
-// operation of the base. An operation of a blocking communicator waits for the other members
-// if NCCL has to connect them, as the first of its kind does: `aside` puts that one on its
-// stream.
+// communicator, so operations use another communicator, which is split from the base and blocks;
+// the split is an operation of the base. An operation of a blocking communicator waits for the
+// other members if NCCL has to connect them, as the first operation of each kind does: `aside`
+// issues that one.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_LANE_H
 #define COLL_RUNTIME_BACKEND_NCCL_LANE_H
@@ -36,7 +36,7 @@ public:
 
   // For operations and memory; null until it is ready.
   dl::NcclComm comm() const { return comm_; }
-  // Others are split from this.
+  // The communicator from which others are split.
   dl::NcclComm base() const { return base_; }
   // Starts to create the communicator: all members with the same id.
   Status join(const dl::NcclUniqueId &id);
@@ -49,7 +49,7 @@ public:
   // Runs a call of NCCL on this lane that waits for all members. ready() is true when it is done;
   // health() reports its failure. `body` owns what it uses.
   void runAside(std::function<dl::NcclResult()> body, const char *call);
-  // Calls will use memory that NCCL knows from now on, or no longer.
+  // From now on calls will use memory that NCCL knows, or will not use it any more.
   void memoryChanges(bool isKnown);
 
 protected:
@@ -64,7 +64,7 @@ private:
   }
   Status split();
   Status endAside();
-  // Whether NCCL has everything that the operation needs, because there was one like it.
+  // Whether NCCL has everything that the operation needs, because an earlier one was like it.
   bool isWarm(const gpu::LaneOp &op);
   Status check(dl::NcclResult result, const char *call) const {
     return dl::ncclStatus(nccl_, result, call, comm_ ? comm_ : base_);

@@ -10,7 +10,7 @@ namespace coll::rt::nccl {
 // `control` connects the same ranks on host memory; the backend takes ownership.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options,
                                                std::unique_ptr<Backend> control);
-// Why it cannot be created here for so many ranks, or ok. Creates nothing.
+// Ok, or why it cannot be created here for so many ranks. Creates nothing.
 Status available(const BackendOptions &options);
 
 } // namespace coll::rt::nccl

@@ -149,7 +149,7 @@ void Planner::allToAll(bool hasAllToAll) {
   if (hasAllToAll) {
     move(OpKind::AllToAll, from, to, block_, 0);
   } else {
-    // Each member begins with its neighbour, so that not all send to one at once.
+    // Each member begins with its neighbour, so that not all members send to one at once.
     for (int d = 0; d < n_; ++d) {
       int target = (me_ + d) % n_, source = (me_ + n_ - d) % n_;
       move(OpKind::Send, from + target * block_, nullptr, block_, target);
@@ -176,7 +176,7 @@ void Planner::permute() {
     zeroDestination(block_);
 }
 
-// Without a stream the members have met before this.
+// Without a stream, the members have already met.
 void Planner::barrier() {
   if (!call_.stream)
     return;
@@ -216,7 +216,7 @@ Plan Planner::make(bool hasAllToAll) {
     move(OpKind::Recv, nullptr, dst_, block_, 0);
     break;
   case OpKind::Init:
-  case OpKind::RootUpdate: // supports() refuses it
+  case OpKind::RootUpdate: // supports() rejects it
   case OpKind::Barrier:
     barrier();
     break;

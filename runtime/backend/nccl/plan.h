@@ -1,9 +1,9 @@
 // plan.h - the steps of a call on a member's stream: copies, calls of NCCL, copies.
 //
 // NCCL moves dense blocks, one after the other. Blocks that interleave (outer > 1) are packed into
-// scratch memory first, or unpacked from it afterwards; so is data of a call in place that would be
-// overwritten before it is read. Types that NCCL does not know travel as bytes. A plan is made on
-// the host from the call alone, on any thread, and names buffers that it does not own.
+// scratch memory first, or unpacked from it afterwards; so is the source of a call in place that
+// would be overwritten before it is read. Types that NCCL does not know are sent as bytes. A plan
+// is made on the host from the call alone, on any thread, and names buffers that it does not own.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_PLAN_H
 #define COLL_RUNTIME_BACKEND_NCCL_PLAN_H

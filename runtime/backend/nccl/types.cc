@@ -9,7 +9,7 @@ namespace coll::rt::nccl {
 
 namespace {
 
-// Unsigned if the reduction is.
+// The unsigned type if the reduction is unsigned.
 std::optional<int> typeOf(CollDtype dtype, bool isUnsigned) {
   switch (dtype) {
   case kCollF32:

@@ -1,4 +1,4 @@
-// types.h - this project's types and reductions as NCCL's.
+// types.h - maps this project's types and reductions to NCCL's.
 
 #ifndef COLL_RUNTIME_BACKEND_NCCL_TYPES_H
 #define COLL_RUNTIME_BACKEND_NCCL_TYPES_H
@@ -16,8 +16,8 @@ struct Arithmetic {
 // kCollUnsupported, with the reason, if NCCL has no such reduction.
 Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction);
 
-// The answer of Backend::supports: all movements of all types, and the reductions that NCCL has, in
-// its own order. `hasFp8`: library and GPU reduce 8-bit floats.
+// The answer of Backend::supports: all movements of all types, and NCCL's own reductions, in an
+// order that NCCL chooses. `hasFp8`: library and GPU reduce 8-bit floats.
 Status supports(const Call &call, bool hasFp8);
 
 } // namespace coll::rt::nccl

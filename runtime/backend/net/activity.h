@@ -10,14 +10,14 @@
 
 namespace coll::rt::network {
 
-// Belongs to one thread at a time. An activity that has begun and not ended may only be destroyed
+// Belongs to one thread at a time. An activity that has begun and not ended may be destroyed only
 // after its mesh was closed: until then the transport may use its buffers.
 class Activity {
 public:
   virtual ~Activity() = default;
 
-  // Does some of the work that is possible without waiting. `moved` becomes true if there was some,
-  // and there may be more. Returns true once the operation is complete on this rank.
+  // Does some of the work that is possible without waiting. Sets `moved` if it did some; there may
+  // be more. Returns true once the operation is complete on this rank.
   virtual Result<bool> advance(bool &moved) = 0;
   // Global ranks whose messages are missing. A send in flight names no rank, because a peer that
   // has what it needs may leave before this side learns that the send is done.

@@ -10,7 +10,7 @@ namespace coll::rt::network {
 
 namespace {
 
-// From this many members on, there are too many pairs.
+// With this many members or more, there are too many pairs for the direct algorithm.
 constexpr int64_t kManyMembers = 17;
 constexpr int64_t kTreeBytes = 64 << 10;
 constexpr int64_t kHalvingBytes = 256 << 10;
@@ -19,10 +19,10 @@ constexpr int64_t kScratchBytes = 8 << 20;
 constexpr int64_t kMinSegmentBytes = 64 << 10;
 constexpr int64_t kMaxSegmentBytes = 512 << 10;
 
-// Keeps the tags of the exchange and of the schedule apart.
+// Added to the call's tag for the schedule: keeps its tags apart from those of the exchange.
 constexpr uint64_t kScheduleTags = 64;
 
-// Whether sums may be grouped otherwise than from left to right. Partial sums then travel in the
+// Whether sums may be grouped otherwise than from left to right. Partial sums are then sent in the
 // elements' type, which is too narrow if the call asks for f32, and always in 8 bits; and half of
 // an average cannot be divided once it has been rounded.
 bool mayRegroup(const Call &call) {
@@ -202,7 +202,7 @@ Status Collective::addMovement(const Plan &plan, Algorithm algorithm) {
   int64_t bytes = call_.outer * call_.count * dtypeSize(call_.dtype);
   bool atRoot = hasRoot(call_.kind) && me_ == call_.root;
   if (call_.kind == OpKind::Broadcast) {
-    // The root sends from its source, so that its destination may be written meanwhile.
+    // The root sends from its source, so that its destination may be written at the same time.
     char *data = static_cast<char *>(atRoot ? const_cast<void *>(call_.src) : call_.dst);
     if (atRoot)
       plan.schedule.copy(call_.dst, call_.src, bytes);

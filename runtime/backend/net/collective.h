@@ -12,22 +12,21 @@
 
 namespace coll::rt::network {
 
-// The algorithm for a choice, or for Auto. The choice is used if the operation has that algorithm
-// and may use it.
+// Resolves Auto. Another choice is used only if the operation has that algorithm and may use it.
 Algorithm chooseAlgorithm(const Call &call, int64_t n, Algorithm choice);
 
 struct CollectiveOptions {
   Algorithm algorithm = Algorithm::Auto;
-  // Contributions that together are at most this large travel with the exchange.
+  // Contributions of at most this many bytes together are sent with the exchange.
   int64_t exchangeBytes = 14 << 10;
 };
 
-// Whether all contributions travel with the exchange, or there is no other member.
+// Whether all contributions are sent with the exchange, or there is no other member.
 bool isSmall(const Call &call, int64_t n, const CollectiveOptions &options);
 
 class Collective final : public Activity {
 public:
-  // `number` is the call's in its group `ranks`. All arguments outlive the collective.
+  // `number` is the call's number in its group `ranks`. All arguments outlive the collective.
   Collective(Mesh &mesh, Mover &mover, const std::vector<int> &ranks, int me, uint64_t number,
              const Call &call, const CollectiveOptions &options);
 

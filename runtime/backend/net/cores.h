@@ -11,7 +11,7 @@
 
 namespace coll::rt::network {
 
-// With at most this many, a thread beside the one that waits would only compete with it.
+// With at most this many cores, a thread beside the waiting thread would only compete with it.
 inline constexpr double kFewCores = 2;
 
 // The place of a process: its machine, and a bit for each processor that it may use.
@@ -22,7 +22,7 @@ struct Seat {
 
 Seat ownSeat();
 std::string encode(const Seat &seat);
-// Nullopt if a peer sent something else.
+// Nullopt if the bytes, which come from a peer, are not a seat.
 std::optional<Seat> decodeSeat(std::string_view bytes);
 
 // The cores that a rank has to itself: each processor is divided equally among the ranks of its

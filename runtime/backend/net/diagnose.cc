@@ -1,4 +1,4 @@
-// The message of a rank that gives up.
+// Messages of a rank that gives up waiting.
 
 #include "runtime/backend/net/endpoint.h"
 
@@ -29,7 +29,7 @@ Status NetEndpoint::abortedStatus(const NetRequest &request) {
   return {kCollAborted, place(request) + ": given up because of a failure: " + cause_.toString()};
 }
 
-// The failure of an activity, in the user's words.
+// Describes the failure of an activity for the user.
 Status NetEndpoint::failureOf(const NetRequest &request, const Status &failure) {
   switch (failure.code()) {
   case kCollLink:

@@ -12,11 +12,12 @@ namespace coll::rt::network {
 
 namespace {
 
-// Collectives of a group, and transfers with a peer, in flight at once. Together they leave room
-// among the requests of a connection.
+// Limit of collectives of a group, and of transfers with a peer, in flight at once. Together they
+// leave some of a connection's requests free.
 constexpr int kMaxActive = 8;
 constexpr int kMaxTransfers = 64;
-// Polls between two looks for control messages: each look costs a system call per peer.
+// The number of polls between two checks for control messages; each check costs a system call per
+// peer.
 constexpr int kPollsPerLook = 8;
 
 } // namespace
@@ -105,7 +106,7 @@ Status NetEndpoint::wait(Request *request) {
 
 //===-- turns -------------------------------------------------------------------===//
 
-// The progress thread lets go after each step, and begins no other while a turn is wanted.
+// The progress thread releases the mutex after each step, and does not take it while a turn waits.
 NetEndpoint::Turn::Turn(NetEndpoint &endpoint)
     : endpoint_(endpoint), lock_(endpoint.mutex_, std::try_to_lock) {
   if (lock_)
@@ -139,7 +140,8 @@ Progress::Driven::Found NetEndpoint::look() {
 
 //===-- beginning ---------------------------------------------------------------===//
 
-// Not in a turn: earlier operations progress while it waits for the call's stream.
+// Called without the mutex, so that earlier operations progress while it waits for the call's
+// stream.
 Status NetEndpoint::prepare(const NetRequest &request) {
   if (request.call.kind == OpKind::RootUpdate)
     return {kCollUnsupported, place(request) + ": backend net does not support root updates"};
@@ -160,7 +162,7 @@ void NetEndpoint::begin(NetRequest &request) {
   advance(request);
 }
 
-// Earlier operations of the same kind come first.
+// Earlier operations of the same kind begin first.
 bool NetEndpoint::mayBegin(const NetRequest &request) const {
   if (!isTransfer(request.call.kind))
     return request.group.active < kMaxActive;
@@ -215,7 +217,7 @@ Result<std::unique_ptr<Activity>> NetEndpoint::makeActivity(NetRequest &request)
                             [&](const Call &onHost) { return make(*mover_, onHost); });
 }
 
-// The other half completes both, if it was started.
+// If the other half was started, it completes both.
 Status NetEndpoint::beginToItself(NetRequest &request) {
   const Call &mine = request.call;
   for (NetRequest *other : pending_) {
@@ -317,7 +319,7 @@ bool NetEndpoint::poll(NetRequest *waited) {
   return moved || pending_.empty();
 }
 
-// While the progress thread is at work, it advances what is in flight.
+// If the progress thread is advancing the requests, test() leaves them to it.
 bool NetEndpoint::test(Request *request) {
   auto *own = static_cast<NetRequest *>(request);
   if (own->stage == NetRequest::Stage::Finished)
@@ -341,7 +343,7 @@ void NetEndpoint::waitFor(NetRequest &request) {
   }
 }
 
-// The end of the connection shows that a peer has ended without a message.
+// If a peer has ended without a message, the end of its connection shows it.
 Status NetEndpoint::health() {
   Turn turn(*this);
   if (!aborted())
@@ -363,8 +365,8 @@ void NetEndpoint::lookForAborts() {
 
 //===-- failing -----------------------------------------------------------------===//
 
-// The first cause is kept and sent to every rank: a rank that has received it may close its
-// connections, which others must not take for the cause.
+// The first cause is kept and sent to every rank. A rank that has received it may close its
+// connections; the others must not take that for the cause.
 void NetEndpoint::abortJob(const Status &cause, uint64_t key) {
   {
     std::lock_guard<std::mutex> lock(causeMutex_);
@@ -379,18 +381,18 @@ void NetEndpoint::abortJob(const Status &cause, uint64_t key) {
 }
 
 void NetEndpoint::fail(NetRequest &request, const Status &failure) {
-  // Another rank's report, if there is one, says more than a connection that ended.
+  // If there is a report of another rank, it says more than the end of a connection.
   if (failure.code() == kCollPeer)
     lookForAborts();
   bool isFirst = !aborted();
   abortJob(failure, request.activity ? request.activity->key() : 0);
-  close(); // before the request releases its buffers
+  close(); // before the request gives its buffers back
   if (isFirst)
     end(request, failure);
   cancelAll();
 }
 
-// Only closing takes the buffers back from the transport. Drain first: until it is idle, the kernel
+// Only closing makes the transport give up the buffers. Drain first: until it is idle, the kernel
 // may still write pages of the bounce pool that other connections will reuse.
 void NetEndpoint::close() {
   gpu_.drain();

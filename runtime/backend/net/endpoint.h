@@ -1,8 +1,8 @@
 // endpoint.h - one rank's side of the net backend.
 //
 // Progress: transports move data by themselves. The rank's thread does the steps in between while
-// it is in a call, otherwise the process's progress thread does (progress.h). Either advances
-// everything that is in flight, so requests may be waited for in any order.
+// it is in a call, otherwise the process's progress thread does (progress.h). Either thread
+// advances everything in flight, so requests may be waited for in any order.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_NET_ENDPOINT_H
@@ -45,7 +45,7 @@ struct NetRequest final : Request {
   uint64_t number = 0;                       // of a collective
   std::atomic<Stage> stage{Stage::Deferred}; // stored last: reading it needs no lock
   std::unique_ptr<Activity> activity;        // Running; null for a transfer to itself
-  Status outcome;                            // if Finished
+  Status outcome;                            // once Finished
 };
 
 struct EndpointOptions {
@@ -57,7 +57,7 @@ struct EndpointOptions {
 
 class NetEndpoint final : public Endpoint, private Progress::Driven {
 public:
-  // All ranks are connected by `mesh`. `progress` outlives the endpoint.
+  // `mesh` is connected to all ranks. `progress` outlives the endpoint.
   NetEndpoint(std::unique_ptr<Mesh> mesh, const EndpointOptions &options, Progress &progress);
   ~NetEndpoint() override;
 
@@ -95,8 +95,9 @@ private:
 
   Found look() override;
 
-  // The functions below are called within a turn or a look, unless the comment says otherwise.
-  Status prepare(const NetRequest &request); // outside
+  // The functions below are called while the caller holds mutex_ (a turn or a look), unless the
+  // comment says otherwise.
+  Status prepare(const NetRequest &request); // without mutex_
   void begin(NetRequest &request);
   Status beginNow(NetRequest &request);
   bool mayBegin(const NetRequest &request) const;
@@ -105,7 +106,8 @@ private:
   // Blocks until the request is Finished.
   Status finish(NetRequest &request);
   void waitFor(NetRequest &request);
-  // One look; true if something advanced. `waited`: the request that the rank waits for, or null.
+  // Advances everything once; true if something advanced. `waited` is the request that the rank
+  // waits for, or null.
   bool poll(NetRequest *waited);
   bool advance(NetRequest &request);
   bool advanceAll();
@@ -137,7 +139,7 @@ private:
   std::unique_ptr<Mover> mover_;
   GpuBuffers gpu_;
   Idle idle_;
-  uint64_t epoch_ = 0; // stretches of program; all ranks count the same
+  uint64_t epoch_ = 0; // number of enter() calls; the same on all ranks
   uint64_t leftEpoch_ = 0;
   uint64_t transfers_ = 0;
   std::vector<int> activeTransfers_;                          // by peer
@@ -148,7 +150,7 @@ private:
 
   std::atomic<bool> aborted_{false};
   std::mutex causeMutex_;
-  Status cause_; // the first; written once, before aborted_
+  Status cause_; // the first failure; written once, before aborted_
   uint64_t causeKey_ = 0;
 };
 

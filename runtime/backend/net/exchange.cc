@@ -56,7 +56,7 @@ Result<bool> Exchange::advance(bool &moved, int &failedPeer) {
   return allSent && current_ == rounds_.size();
 }
 
-// Receives are posted at once, so that messages that arrive early have a place.
+// Receives are posted at once, so that messages that arrive early can be received.
 Status Exchange::post(Round &round, bool &moved, int &failedPeer) {
   uint64_t tag = tag_ + static_cast<uint64_t>(&round - rounds_.data());
   if (!round.recv && !round.received) {

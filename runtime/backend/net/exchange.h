@@ -1,11 +1,10 @@
 // exchange.h - the start of a collective: every member learns that all make the same call and, for
 // small calls, receives all contributions.
-//
 // An all-gather in ceil(log2(n)) rounds (J. Bruck et al., "Efficient Algorithms for All-to-All
 // Communications in Multiport Message-Passing Systems", 1997): in round k a member receives
-// everything that the member 2^k positions ahead has by then. Each message begins with its sender's
-// call. A member goes on only if that equals its own, so a member that finishes knows that all
-// calls are equal.
+// everything that the member 2^k positions ahead has gathered. Each message begins with its
+// sender's call. A member continues only if that call equals its own, so a member that finishes
+// knows that all calls are equal.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
 #define COLL_RUNTIME_BACKEND_NET_EXCHANGE_H
@@ -20,9 +19,9 @@ namespace coll::rt::network {
 
 class Exchange {
 public:
-  // sizes[i]: bytes that position i contributes. All members give the same sizes. No member's call,
-  // even if it is a different one, has more than maxBytes together. `number` is the call's in its
-  // group, for messages.
+  // sizes[i]: bytes that position i contributes, the same on all members. The contributions of any
+  // call, even a mismatched one, have at most maxBytes together. `number` is the call's number in
+  // its group, for messages.
   Exchange(Mesh &mesh, const std::vector<int> &ranks, int me, uint64_t tag, uint64_t number,
            const Call &call, const std::vector<int64_t> &sizes, int64_t maxBytes);
   ~Exchange();
@@ -40,7 +39,7 @@ public:
 
 private:
   struct Round {
-    int from, to;        // positions
+    int from, to;        // positions of the peers
     size_t begin, bytes; // of gathered_ that are received
     size_t given;        // bytes of gathered_ that are sent, from its start
     std::unique_ptr<uint8_t[]> in;

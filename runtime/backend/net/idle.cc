@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMinSleepUs = 10;
 constexpr int64_t kMaxSleepUs = 1000;
 
-// Makes sleeps of this thread end in time, and not up to 50 us later.
+// Makes sleeps of this thread exact; by default they may end 50 us late.
 void makeSleepsExact() {
   thread_local bool done = false;
   if (!done)
@@ -34,7 +34,7 @@ void Idle::pause() {
   else {
     makeSleepsExact();
     parker_.announce();
-    // A wake() after the owner last looked, and before the announcement, wakes no thread.
+    // A wake() between the owner's last check and the announcement wakes no thread.
     if (woken_.exchange(false, std::memory_order_relaxed))
       return parker_.retract();
     parker_.park(std::clamp(waited / 8, kMinSleepUs, kMaxSleepUs));

@@ -11,14 +11,14 @@
 namespace coll::rt::network {
 
 // Polls for spinUs after progress, then sleeps for an eighth of the time that it has waited, at
-// most 1 ms. So a wait ends late by at most an eighth, and costs little processor time however many
+// most 1 ms. So a wait ends late by at most an eighth, and costs little processor time even if many
 // ranks share a core.
 class Idle {
 public:
   explicit Idle(int64_t spinUs) : spinUs_(spinUs) {}
   // There was progress: the wait begins anew.
   void reset() { isNew_ = true; }
-  // Returns after a moment, which grows. Only the owner calls it.
+  // Polls or sleeps for a while, longer each time. Only the owner calls it.
   void pause();
   // Ends a sleep, or prevents the next one. Any thread may call it.
   void wake() {

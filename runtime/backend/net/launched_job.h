@@ -13,8 +13,8 @@ struct LaunchedJob {
   JobOptions job;
 };
 
-// Reads what a launcher (net::readLaunchEnv), COLL_SECRET and COLL_NET_IFACE say. kCollInvalidCall
-// names what is missing. Call it if net::isLaunched().
+// Reads the launcher's variables (net::readLaunchEnv), COLL_SECRET and COLL_NET_IFACE.
+// kCollInvalidCall names what is missing. Call it only if net::isLaunched().
 Result<LaunchedJob> readLaunchedJob();
 
 } // namespace coll::rt::network

@@ -87,7 +87,7 @@ Status Mesh::advanceGuests() {
   return {};
 }
 
-// True once it has its place in the mesh.
+// True once the connection has become the rank's link.
 Result<bool> Mesh::greet(Guest &guest) {
   net::Connection &connection = *guest.connection;
   if (!guest.request) {

@@ -1,7 +1,7 @@
 // mesh.h - one rank's connections to all other ranks of the job.
 //
-// The rank with the higher number connects, the lower one accepts. Threads: sendAbort()
-// may be called from any thread, everything else by one at a time.
+// The rank with the higher number connects, the lower one accepts. Threads: sendAbort() may be
+// called from any thread, everything else by one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MESH_H
 #define COLL_RUNTIME_BACKEND_NET_MESH_H
@@ -16,24 +16,25 @@
 
 namespace coll::rt::network {
 
-// One connection, and what its other end has told.
+// A connection to one rank, and what that rank has sent about itself.
 class Link {
 public:
-  // `connection` is the one to `rank`.
+  // `connection` leads to `rank`.
   Link(int rank, std::unique_ptr<net::Connection> connection);
 
   int rank() const { return rank_; }
   net::Connection &connection() { return *connection_; }
 
-  // Messages of calls. Null if no request is free now. When this rank leaves, the peer is told how
-  // many there were.
+  // Sends or receives a message of a call. Null if no request is free now. When this rank leaves,
+  // it tells the peer how many messages it sent.
   Result<net::Request *> send(const net::Segment *segments, int count, uint64_t tag);
   Result<net::Request *> recv(const net::Segment &segment, uint64_t tag);
   // Whether the request has ended; for a receive, `bytes` is the length.
   Result<net::Completion> test(net::Request *request, bool isRecv);
 
-  // The peer has left epoch `epoch` or a later one, and everything that it sent has arrived.
-  bool isDown() const { return down_; } // no message comes from it any more
+  // Whether the peer has left epoch `epoch` or a later one, and everything that it sent has
+  // arrived.
+  bool isDown() const { return down_; } // no more messages arrive on it
   bool hasLeft(uint64_t epoch) const { return leftEpoch_ >= epoch && received_ >= sentAtLeave_; }
 
 private:
@@ -54,7 +55,7 @@ private:
   std::unique_ptr<net::Connection> connection_;
   uint64_t sent_ = 0, received_ = 0;
   uint64_t leftEpoch_ = 0, sentAtLeave_ = 0;
-  bool down_ = false; // nothing is received any more
+  bool down_ = false; // no more messages arrive
   std::vector<ControlRecv> recvs_;
   size_t nextRecv_ = 0;
   std::list<ControlSend> sends_; // under the mesh's mutex
@@ -69,7 +70,7 @@ public:
   int rank() const { return rank_; }
   net::Transport &transport() { return transport_; }
   int numRanks() const { return static_cast<int>(links_.size()); }
-  // What the others need to connect.
+  // The data that the other ranks need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
   // Starts to connect; handles[i] is rank i's.
   Status connect(const std::vector<net::Handle> &handles);
@@ -78,33 +79,33 @@ public:
   // Ranks that are not connected yet.
   std::vector<int> missing() const;
 
-  // Another rank's link.
+  // The link to another rank.
   Link &link(int rank) { return *links_[static_cast<size_t>(rank)]; }
   // Whether close() was called: then there are no requests any more.
   bool closed() const { return closed_; }
 
-  // Tells all ranks that this rank's program has ended.
+  // Reports to all ranks that this rank's program has ended.
   void sendLeft(uint64_t epoch);
-  // Tells all ranks why the job ends. Any thread may call it.
+  // Reports to all ranks why the job ends. Any thread may call it.
   void sendAbort(const Status &cause, uint64_t key);
-  // Reads what the others have told; returns the first Abort.
+  // Reads the control messages of all links; returns the first Abort.
   std::optional<Control> poll();
   // The same for one link.
   std::optional<Control> poll(Link &link);
-  // Takes all buffers back from the transport; messages that were sent are delivered.
+  // Closes all links: the transport then uses no buffers. Messages that were sent are delivered.
   void close();
 
 private:
   // An accepted connection whose rank is not known yet.
   struct Guest {
-    std::vector<uint8_t> bytes; // the connection's until it is closed
+    std::vector<uint8_t> bytes; // used by the connection until it is closed
     std::unique_ptr<net::Connection> connection;
     net::Request *request = nullptr;
   };
   struct Connecting {
     int rank = 0;
     std::unique_ptr<net::Connector> connector;
-    std::array<uint8_t, Hello::kBytes> hello; // the connection's until it is closed
+    std::array<uint8_t, Hello::kBytes> hello; // used by the connection until it is closed
     std::unique_ptr<net::Connection> connection;
     net::Request *request = nullptr;
   };

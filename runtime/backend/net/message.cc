@@ -125,7 +125,7 @@ std::optional<CallHeader> decodeCall(const uint8_t *data, size_t bytes, size_t &
     return std::nullopt;
   CallHeader header;
   CallSignature &s = header.signature;
-  // Numbers outside their enumeration equal no call of this rank: a mismatch.
+  // A number outside of its enumeration equals no call of this rank, so it becomes a mismatch.
   s.kind = static_cast<OpKind>(in.get<uint8_t>());
   s.dtype = static_cast<CollDtype>(in.get<uint8_t>());
   s.reduction = static_cast<CollReduction>(in.get<uint8_t>());

@@ -1,8 +1,8 @@
-// message.h - what ranks tell each other beside data: their rank, the call that they make, that
-// they leave or give up.
+// message.h - the messages between ranks besides data: a rank's number, the call that it makes, and
+// that it leaves or gives up.
 //
-// Everything that a decoder returns came from a peer that knows the job's secret, and is
-// checked all the same: lengths against what arrived, numbers against their ranges.
+// Everything that a decoder returns came from a peer that knows the job's secret. It is checked
+// nevertheless: lengths against the bytes that arrived, numbers against their ranges.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MESSAGE_H
 #define COLL_RUNTIME_BACKEND_NET_MESSAGE_H
@@ -36,7 +36,7 @@ struct Control {
   static constexpr size_t kMaxBytes = 4096; // longer texts are cut
 
   Type type = Type::Left;
-  uint64_t epoch = 0; // Left: of which stretch of program
+  uint64_t epoch = 0; // Left: the stretch of the program that has ended
   uint64_t sent = 0;  // Left: messages of calls sent on this connection so far
   Status cause;       // Abort
   uint64_t key = 0;   // Abort: of the call whose members all fail with the cause, or 0

@@ -44,7 +44,7 @@ MessageSpan LaneTrace::beginTraced(const CallSite &site, size_t numMessages, int
   return event.id;
 }
 
-// They are told when the message is done; the transport has stamped them.
+// Parts are reported when the message is done; the transport has recorded their times.
 void LaneTrace::tellParts(MessageSpan message, Mesh &mesh, const net::Request *request) const {
   constexpr int kMaxParts = 16;
   net::MessagePart parts[kMaxParts];
@@ -59,7 +59,7 @@ void LaneTrace::tellParts(MessageSpan message, Mesh &mesh, const net::Request *r
   for (int i = 0; i < count; ++i) {
     const net::MessagePart &part = parts[i];
     if (part.startNs == 0 || part.endNs < part.startNs)
-      continue; // not known
+      continue; // unknown times
     data.stream = part.stream;
     data.bytes = part.bytes;
     data.startNs = part.startNs;

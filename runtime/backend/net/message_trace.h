@@ -1,8 +1,8 @@
-// message_trace.h - tells the trace (base/trace.h) of an operation's messages.
+// message_trace.h - reports the messages of an operation to the trace (base/trace.h).
 //
-// What an operation exchanges with one peer in one direction is a ProxyOp; each message of it is a
-// ProxyStep, and what of the message travels on one socket a NetPart. An operation that is not
-// traced costs a look at a number that is 0.
+// The messages of an operation with one peer in one direction are a ProxyOp; each of them is a
+// ProxyStep, and the part of it that one socket moves is a NetPart. For an operation that is not
+// traced, only a number is compared with 0.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MESSAGE_TRACE_H
 #define COLL_RUNTIME_BACKEND_NET_MESSAGE_TRACE_H
@@ -16,28 +16,29 @@ namespace coll::rt::network {
 // The span of one message; 0: not traced.
 using MessageSpan = uint64_t;
 
-// Messages of one operation to or from one peer. Belongs to whoever moves the operation on.
+// Messages of one operation to or from one peer. Belongs to the thread that advances the operation.
 class LaneTrace {
 public:
   LaneTrace() = default;
-  // `rank` is this one, `peer` the other side's; `numMessages` will travel.
+  // `rank` is this rank, `peer` the other one.
   LaneTrace(int rank, int peer, bool isSend) : rank_(rank), peer_(peer), isSend_(isSend) {}
 
-  // A message of `bytes` bytes begins; the first begins the lane. 0 where `site` is not traced.
+  // A message of `bytes` bytes begins, of `numMessages`; the first one begins the lane. Returns 0
+  // if `site` is not traced.
   MessageSpan begin(const CallSite &site, size_t numMessages, int64_t bytes) {
     return __builtin_expect(site.trace != 0, 0) ? beginTraced(site, numMessages, bytes) : 0;
   }
-  // The message is with the transport, or is here and moves to its destination.
+  // The message was handed to the transport, or has arrived and is moving to its destination.
   void tell(MessageSpan message, TracePhase phase) const {
     if (__builtin_expect(message != 0, 0))
       send(TraceLevel::ProxyStep, phase, message, /*failed=*/false);
   }
-  // The transport has reported that `request` is done: the parts that it travelled in.
+  // The transport has completed `request`: reports the parts of the message.
   void parts(MessageSpan message, Mesh &mesh, const net::Request *request) const {
     if (__builtin_expect(message != 0, 0))
       tellParts(message, mesh, request);
   }
-  // The message is over; with the last one, the lane.
+  // The message has ended; the last message ends the lane.
   void end(MessageSpan message, bool failed = false) {
     if (__builtin_expect(message != 0, 0))
       endTraced(message, failed);
@@ -68,18 +69,18 @@ public:
   MessageTrace() = default;
   MessageTrace(int rank, int peer, bool isSend) : lane_(rank, peer, isSend) {}
 
-  // It is with the transport.
+  // The message was handed to the transport.
   void posted(const CallSite &site, int64_t bytes) {
     message_ = lane_.begin(site, 1, bytes);
     lane_.tell(message_, TracePhase::Posted);
   }
-  // The transport has reported that `request` is done.
+  // The transport has completed `request`.
   void done(Mesh &mesh, const net::Request *request) {
     lane_.parts(message_, mesh, request);
     lane_.end(message_);
     message_ = 0;
   }
-  // The operation is over: a message that is under way has failed.
+  // The operation has ended: a message in flight has failed.
   void close() {
     lane_.end(message_, /*failed=*/true);
     message_ = 0;

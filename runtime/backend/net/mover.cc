@@ -88,7 +88,7 @@ public:
       kept_.splice(kept_.end(), used_, it);
       break;
     }
-    // The oldest go first.
+    // The oldest buffers are freed first.
     while (keptBytes_ > kKeptBytes) {
       keptBytes_ -= kept_.front().bytes;
       kept_.pop_front();

@@ -1,8 +1,8 @@
 // mover.h - copies and combines bytes on this rank: by the processor for host memory, by other
 // implementations for other memory.
 //
-// A Mover belongs to one thread at a time. Work that it starts may go on by itself; a ticket says
-// when it has ended. Tickets of one mover end in the order in which they were given.
+// A Mover belongs to one thread at a time. Work that it starts may run in the background; a ticket
+// says when it has ended. Tickets of one mover end in the order in which they were given.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_MOVER_H
@@ -22,13 +22,13 @@ class Link;
 // use memory of its own in between.
 struct MessagePart {
   net::Segment segment;    // the transport sends or receives this
-  uint64_t filled = 0;     // the mover's, for a send: what it waits for
+  uint64_t filled = 0;     // for the mover, of a send: the work that it waits for
   void *data = nullptr;    // the buffer
   uint64_t compressed = 0; // bytes of the buffer, if the message is not a plain copy of it
-  int32_t slot = 0;        // the mover's
-  std::vector<int32_t> *slots = nullptr; // the mover's: the list to which the slot returns
-  Link *link = nullptr;                  // the mover's, for a receive
-  Link *to = nullptr;                    // the mover's, for a send that needs feed()
+  int32_t slot = 0;        // for the mover
+  std::vector<int32_t> *slots = nullptr; // for the mover: the list to which the slot returns
+  Link *link = nullptr;                  // for the mover, of a receive
+  Link *to = nullptr;                    // for the mover, of a send that needs feed()
   int32_t pageSlot = -1;                 // of a message that has arrived: Completion::slot
 };
 
@@ -51,36 +51,35 @@ public:
   virtual Result<Ticket> copyRows(void *dst, int64_t dstPitch, const void *src, int64_t srcPitch,
                                   int64_t rowBytes, int64_t rows) = 0;
   virtual Result<bool> isDone(Ticket ticket) = 0;
-  // Blocks until it has ended. Use it only for work that waits for no peer.
+  // Blocks until the work has ended. Use it only for work that does not wait for a peer.
   virtual Status waitFor(Ticket ticket) = 0;
   virtual Status zero(void *dst, int64_t bytes) = 0;
-  // Blocks until no work that was begun uses a buffer any more.
+  // Blocks until no work in progress uses a buffer any more.
   virtual void drain() = 0;
 
-  // How many messages of one lane are worth having in flight; at least
-  // Schedule::kWindow.
+  // The number of messages of one lane that should be in flight; at least Schedule::kWindow.
   virtual size_t window() const = 0;
-  // A part with the bytes at `src` for `link`, or with room for bytes to `dst` from `link`.
-  // Nullopt if there is no room now, but never for the `first` of a lane: messages wait for each
-  // other across lanes, so each lane must be able to progress. Each ends with release().
+  // Returns a part with the bytes at `src` for `link`, or with room for bytes to `dst` from `link`.
+  // Nullopt if there is no room now. The `first` part of a lane always gets room: messages wait for
+  // each other across lanes, so each lane must be able to progress. Each part ends with release().
   virtual Result<std::optional<MessagePart>> load(Link &link, const void *src, int64_t bytes,
                                                   bool first) = 0;
   virtual Result<std::optional<MessagePart>> expect(Link &link, void *dst, int64_t bytes,
                                                     bool first) = 0;
   // The transport has no room for a part that is the first of its lane. If parts of other lanes
-  // may take that room, it becomes one that needs only the mover's own memory.
+  // could keep that room, the part is changed to need only the mover's own memory.
   virtual Status detour(MessagePart &part, bool isSend) = 0;
   // Whether a part of load() may be sent; from then on its segment is valid.
   virtual Result<bool> isFilled(MessagePart &part) = 0;
-  // The transport has a part with `to` as `request`. Called at once, and before each test of that
-  // request until `to` is null.
+  // The transport has accepted a part with `to` as `request`. Called at once, and again before each
+  // test of that request until `to` is null.
   virtual Status feed(MessagePart &part, net::Request *request) = 0;
   // The message has arrived with `segment.bytes` bytes; they are in the buffer once the ticket is
   // done. kCollPeer if the message is invalid.
   virtual Result<Ticket> unload(MessagePart &part) = 0;
   virtual void release(MessagePart &part) = 0;
 
-  // Scratch memory that a peer's data may be received into, freed by release(). Null if there is
+  // Scratch memory into which a peer's data may be received, freed by release(). Null if there is
   // none.
   virtual Result<char *> allocate(int64_t bytes) = 0;
   virtual void release(char *memory) = 0;

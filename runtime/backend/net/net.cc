@@ -18,7 +18,7 @@ namespace coll::rt::network {
 
 namespace {
 
-// Each rank has a connection to each other one.
+// Each rank has a connection to every other rank.
 constexpr int kMaxRanks = 256;
 constexpr int64_t kMaxPauseUs = 1000;
 constexpr int64_t kPatientSpinUs = 200;
@@ -80,8 +80,8 @@ Result<std::vector<Seat>> gatherSeats(net::Bootstrap &bootstrap, int64_t timeout
   return seats;
 }
 
-// Each rank sends its handle and whether it compresses: a rank that does not would take compressed
-// messages for plain data.
+// Each rank sends its handle and whether it compresses: a rank without compression would take
+// compressed messages for plain data.
 Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const net::Handle &own,
                                                bool compress, int64_t timeoutUs) {
   std::string mine(own.bytes.begin(), own.bytes.end());
@@ -96,14 +96,14 @@ Result<std::vector<net::Handle>> gatherHandles(net::Bootstrap &bootstrap, const 
       return Status(kCollPeer, "rank " + std::to_string(i) + " sent no handle");
     if (theirs.back() != mine.back())
       return Status::invalid("COLL_NET_GPU_COMPRESS is " + std::string(1, mine.back()) +
-                             " here, and not on rank " + std::to_string(i));
+                             " here, but not on rank " + std::to_string(i));
     std::memcpy(handles[i].bytes.data(), theirs.data(), net::Handle::kBytes);
   }
   return handles;
 }
 
-// With few cores, ranks yield to each other longer before they sleep and, if all ranks have few,
-// save messages rather than bytes.
+// With few cores, ranks yield to each other longer before they sleep. If all ranks have few cores,
+// they also reduce the number of messages rather than the bytes.
 void NetBackend::adapt(const std::vector<Seat> &seats, size_t rank, const std::string &name,
                        TransportOptions &transport) {
   transport.cores = coresOf(seats, rank);
@@ -218,7 +218,7 @@ Status NetBackend::openJob(const BackendOptions &options) {
   if (!handles)
     return handles.status().annotate("start of the job");
   COLL_RETURN_IF_ERROR(meshes_[0]->connect(*handles));
-  // RankGpu counts them; -1 is the current one.
+  // RankGpu takes the number modulo the number of GPUs; -1 is the current GPU.
   RankGpu gpu(options_.gpu.path, gpu::gpuOfJob(job, std::numeric_limits<int>::max()));
   COLL_RETURN_IF_ERROR(connectAll(options.timeoutUs));
   return (*bootstrap)->barrier(options.timeoutUs).annotate("start of the job");

@@ -1,4 +1,4 @@
-// net.h - the backend whose ranks talk over the transports of runtime/net.
+// net.h - the backend whose ranks use the transports of runtime/net.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_NET_H
 #define COLL_RUNTIME_BACKEND_NET_NET_H
@@ -7,8 +7,8 @@
 
 namespace coll::rt::network {
 
-// With options.job: this process is one rank of a job; blocks until all ranks are connected, for at
-// most options.timeoutUs. Without: all ranks are in this process, each with its own connections.
+// With options.job, this process is one rank of a job; blocks until all ranks are connected, for at
+// most options.timeoutUs. Without it, all ranks are in this process, each with its own connections.
 // Supports every call, blocking and started.
 Result<std::unique_ptr<Backend>> createBackend(const BackendOptions &options);
 

@@ -11,8 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Short sleeps go on for this long after the last operation: waking the thread for each of a series
-// would cost the rank more than a small operation takes.
+// The thread sleeps only briefly for this long after the last operation: waking it for each
+// operation of a series would cost the rank more than a small operation takes.
 constexpr auto kLinger = std::chrono::milliseconds(10);
 constexpr int64_t kSleepUs = 60'000'000;
 
@@ -49,7 +49,7 @@ Progress::Driven::Found Progress::lookAtAll() {
 
 void Progress::sleep() {
   parker_.announce();
-  // A rank that left something in flight before the announcement woke no thread.
+  // If a rank left something in flight before the announcement, it woke no thread.
   if (ending_.load(std::memory_order_acquire) || lookAtAll() != Driven::Found::Nothing)
     parker_.retract();
   else

@@ -1,8 +1,8 @@
-// progress.h - the thread that advances operations which ranks have started and do not test.
+// progress.h - the thread that advances operations that ranks have started and do not test.
 //
-// A process has one for its ranks of a job, however many communicators they make. A rank that is in
-// a call advances its operations itself, without a hand-over; the thread advances those of other
-// ranks, and sleeps if there are none.
+// A process has one for its ranks of a job, however many communicators they create. A rank that is
+// in a call advances its operations itself, without the cost of another thread; the thread advances
+// those of other ranks, and sleeps if there are none.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_PROGRESS_H
 #define COLL_RUNTIME_BACKEND_NET_PROGRESS_H
@@ -20,12 +20,12 @@ namespace coll::rt::network {
 
 class Progress {
 public:
-  // A rank, as the thread sees it.
+  // The thread's interface to a rank.
   class Driven {
   public:
     // Nothing: nothing is in flight, or the rank is in a call.
     enum class Found { Nothing, Waiting, Moved };
-    // One look at what is in flight; waits neither for peers nor for the rank.
+    // Advances what is in flight once; waits neither for peers nor for the rank.
     virtual Found look() = 0;
 
   protected:
@@ -37,15 +37,16 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  // Call it once, before a rank is added.
+  // Call it once, before adding a rank.
   Status start();
 
-  // Any thread may call it. remove() blocks while the thread looks at a rank.
+  // Any thread may call these. remove() blocks while the thread advances a rank.
   void add(Driven &rank);
   void remove(Driven &rank);
 
-  // A rank goes on without waiting for what it has in flight. Costs a fence and a load while the
-  // thread is awake; it stays awake as long as something is in flight. Any thread may call it.
+  // Called when a rank continues without waiting for its requests in flight. Costs a fence and a
+  // load while the thread is awake; it stays awake as long as something is in flight. Any thread
+  // may call it.
   void wake() { parker_.unpark(); }
 
 private:
@@ -58,7 +59,7 @@ private:
   Parker parker_;
   Idle idle_{/*spinUs=*/0}; // the cores belong to the computation
   std::atomic<bool> ending_{false};
-  std::thread thread_; // last: it uses the others
+  std::thread thread_; // last, because it uses the other members
 };
 
 } // namespace coll::rt::network

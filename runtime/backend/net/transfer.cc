@@ -10,9 +10,9 @@ namespace coll::rt::network {
 
 namespace {
 
-// Data of up to this size travels with the offer.
+// Data of up to this size is sent with the offer.
 constexpr int64_t kInlineBytes = 8 << 10;
-// Large data travels in messages of a size that both sides know, whatever memory they have.
+// Large data is sent in messages of a size that both sides know, whatever memory they use.
 constexpr int64_t kMinSegmentBytes = 256 << 10;
 constexpr int64_t kMaxSegmentBytes = 2 << 20;
 constexpr int64_t kSegments = 16; // so that the first are in flight while others are loaded
@@ -26,7 +26,7 @@ int64_t segmentBytesOf(const Call &call) {
   return std::clamp(even, kMinSegmentBytes, kMaxSegmentBytes);
 }
 
-// Both directions of a connection have their own tags, so the ranks need not be included.
+// The two directions of a connection have separate tags, so the ranks need not be included.
 uint64_t offerTagOf(uint64_t group, const Call &call) {
   return callTag(mix(group, kOffers), static_cast<uint64_t>(call.tag));
 }
@@ -86,7 +86,7 @@ Sending::Sending(Mesh &mesh, Mover &mover, const TransferPlace &place, uint64_t 
   }
 }
 
-// The offer is sent only when there is a receive for the answer.
+// The offer is sent only when a receive for the answer is posted.
 Status Sending::begin(bool &moved) {
   if (!answered_) {
     Result<net::Request *> request = link_.recv({&answer_, 1, nullptr}, tag_);
@@ -189,7 +189,7 @@ Status Receiving::take(uint64_t bytes) {
   return {};
 }
 
-// The data has a receive before the sender is told to send.
+// The receive for the data is posted before the sender is told to send.
 Result<bool> Receiving::answer(bool &moved) {
   if (wantsData_ && !data_) {
     data_ = std::make_unique<Schedule>(mesh_, mover_, tag_, call_.site);

@@ -19,10 +19,10 @@
 
 namespace coll::rt::network {
 
-// Whether the data travels with the offer.
+// Whether the data is sent with the offer.
 bool isInline(const Call &call);
 
-// What both sides of a transfer know before the first message.
+// The parameters that both sides of a transfer know before the first message.
 struct TransferPlace {
   uint64_t group; // groupHash
   int mine, peer; // global ranks

@@ -1,4 +1,4 @@
-// The one place that names transports. A new transport adds a function and a line.
+// The only place that names transports. A new transport adds a function and a line.
 
 #include "runtime/backend/net/transports.h"
 

@@ -3,12 +3,12 @@
  *   coll-run step.mlir --ranks=4 --backend=plugin:/path/of/libmine.so
  *
  * The library exports one function, coll_backend_plugin(), which returns a table of functions.
- * coll checks a call before it hands it on, so a plugin checks only what involves the peers: that
- * all members of a group make the same call. Buffers are host memory.
+ * coll checks a call before it passes it to the plugin, so a plugin checks only what involves the
+ * peers: that all members of a group make the same call. Buffers are host memory.
  *
- * Structs begin with their size; fields are only added, at the end, so look at the size before you
- * read a field that is newer than ABI 1. Numbers of dtypes are those of coll_dtype, and results
- * those of coll_code (both in coll.h): 0 is success. No exception may leave a function.
+ * Structs begin with their size. Later versions only add fields at the end, so compare the size
+ * before you read a field that is newer than ABI 1. Dtypes are values of coll_dtype, and results
+ * are values of coll_code (both in coll.h): 0 is success. No exception may leave a function.
  *
  * Threads. An endpoint, its groups and its requests belong to one thread at a time. join() and
  * abort() may be called from any thread.
@@ -29,7 +29,7 @@ extern "C" {
 
 enum { COLL_BACKEND_ABI = 1 };
 
-/* n: members of the group. Counts are in elements, and never negative. */
+/* n is the number of members of the group. Counts are in elements, and never negative. */
 typedef enum coll_call_kind {
   COLL_CALL_INIT = 0,           /* the members meet; no buffers */
   COLL_CALL_ALL_REDUCE = 1,     /* src[count], dst[count] */
@@ -81,55 +81,57 @@ typedef struct coll_backend_job {
   size_t struct_size;
   int32_t num_ranks;
   int64_t timeout_us; /* longest wait for one operation */
-  /* world_size 0: all ranks are in this process. Else it has the rank `rank` alone. */
+  /* world_size 0: all ranks are in this process. Otherwise this process has only rank `rank`. */
   int32_t rank, world_size;
   const char *bootstrap; /* host:port of rank 0 */
   const char *secret;    /* known to all processes of the job */
 } coll_backend_job;
 
-/* Where a function that fails says why; the text is cut at its end, with a zero. */
+/* A function that fails writes the reason here, as a string that ends with a zero. */
 typedef struct coll_backend_failure {
   size_t struct_size;
   char message[1024];
 } coll_backend_failure;
 
-/* What may be null says so. `failure` never is. */
+/* A pointer may be null only where a comment says so. */
 typedef struct coll_backend_functions {
   size_t struct_size;
   const char *name; /* "mine", for messages */
 
   int32_t (*create)(const coll_backend_job *job, void **backend, coll_backend_failure *failure);
   void (*destroy)(void *backend);
-  /* Whether calls like this one are taken, whatever their buffers. Null: all. */
+  /* Whether the backend takes calls like this one, whatever their buffers. The function may be
+   * null: the backend then takes all calls. */
   int32_t (*supports)(void *backend, const coll_backend_call *call, coll_backend_failure *failure);
 
-  /* A rank's view of the job: once for each rank of this process. */
+  /* Creates a rank's view of the job; called once for each rank of this process. */
   int32_t (*join)(void *backend, int32_t rank, void **endpoint, coll_backend_failure *failure);
   void (*quit)(void *endpoint);
-  /* A stretch of the program begins or ends. leave() ends what is in flight: no buffer is used
-   * afterwards. Peers that wait for a rank that has left fail. */
+  /* A stretch of the program begins or ends. leave() ends all requests in flight: no buffer is
+   * used afterwards. Peers that wait for a rank that has left fail. */
   void (*enter)(void *endpoint);
   void (*leave)(void *endpoint);
   /* Fails the job; `cause` reaches every rank that waits. */
   void (*abort)(void *endpoint, int32_t code, const char *cause);
-  /* Why no further operation can succeed; does not block. */
+  /* Success, or why no further operation can succeed. Does not block. */
   int32_t (*health)(void *endpoint, coll_backend_failure *failure);
 
-  /* The rank's membership of a group; ranks[position] is it. Does not communicate. */
+  /* Creates the rank's membership of a group, in which its own rank is ranks[position]. Does not
+   * communicate. */
   int32_t (*open_group)(void *endpoint, const int32_t *ranks, int32_t num_ranks, int32_t position,
                         void **group, coll_backend_failure *failure);
   void (*close_group)(void *group);
-  /* Does not block. The plugin has the buffers until the request was waited for. */
+  /* Does not block. The plugin owns the buffers until the request was waited for. */
   int32_t (*start)(void *group, const coll_backend_call *call, void **request,
                    coll_backend_failure *failure);
   /* Blocks until the request is complete, and ends it, even if it failed. */
   int32_t (*wait)(void *endpoint, void *request, coll_backend_failure *failure);
-  /* 1: wait() would return at once. */
+  /* Returns 1 if wait() would return at once. */
   int32_t (*test)(void *endpoint, void *request);
 } coll_backend_functions;
 
-/* What the library exports. Null: it does not know this ABI. The table lives as long as the
- * process. */
+/* The function that the library exports. It returns null if it does not support this ABI. The
+ * table lives as long as the process. */
 typedef const coll_backend_functions *(*coll_backend_plugin_function)(uint32_t abi);
 __attribute__((visibility("default"))) const coll_backend_functions *
 coll_backend_plugin(uint32_t abi);

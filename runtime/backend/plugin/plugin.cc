@@ -15,7 +15,7 @@ static_assert(static_cast<int>(OpKind::Permute) == COLL_CALL_PERMUTE &&
               static_cast<int>(OpKind::Recv) == COLL_CALL_RECV);
 static_assert(static_cast<int>(kCollXor) == static_cast<int>(COLL_XOR));
 
-// A function's table and the name under which its failures are told.
+// A plugin's table of functions, and the name that its failures are reported under.
 struct Table {
   const coll_backend_functions *functions;
   std::string name;
@@ -27,7 +27,8 @@ struct Table {
     failure.message[sizeof(failure.message) - 1] = 0;
     const std::string text = "backend plugin \"" + name + "\": " + failure.message;
     if (code < kCollOk || code > kCollInternal)
-      return {kCollInternal, text + " (its code, " + std::to_string(code) + ", is none of coll's)"};
+      return {kCollInternal,
+              text + " (its code " + std::to_string(code) + " is not one of coll's)"};
     return {static_cast<CollCode>(code), text};
   }
   // Calls `function(arguments…, failure)`.
@@ -221,7 +222,7 @@ private:
   void *raw_ = nullptr;
 };
 
-// The name of a function that the table lacks; null where it is complete.
+// The name of a function that the table lacks; null if it is complete.
 const char *missing(const coll_backend_functions &table) {
 #define COLL_REQUIRE(function)                                                                     \
   if (!table.function)                                                                             \
@@ -250,14 +251,15 @@ Result<Table> load(const std::string &path) {
   Result<dl::Library> library = dl::Library::open(path);
   if (!library)
     return library.status();
-  const std::string what = "'" + path + "' is no backend plugin: ";
+  const std::string what = "'" + path + "' is not a backend plugin: ";
   auto *entry = library->symbol<const coll_backend_functions *(uint32_t)>("coll_backend_plugin");
   if (!entry)
     return Status(kCollUnsupported, what + "it exports no coll_backend_plugin()");
   const coll_backend_functions *table = entry(COLL_BACKEND_ABI);
   if (!table)
-    return Status(kCollUnsupported, what + "it does not know ABI " +
-                                        std::to_string(COLL_BACKEND_ABI) + ", which this coll has");
+    return Status(kCollUnsupported, what + "it does not support ABI " +
+                                        std::to_string(COLL_BACKEND_ABI) +
+                                        ", which this coll uses");
   if (table->struct_size < sizeof(coll_backend_functions))
     return Status(kCollUnsupported, what + "its table has " + std::to_string(table->struct_size) +
                                         " bytes, expected " +

@@ -9,13 +9,13 @@
 
 namespace coll::rt::plugin {
 
-// A backend's name that begins with it goes on with the library's path.
+// A backend's name begins with this prefix if the rest is the path of a library.
 inline constexpr std::string_view kPrefix = "plugin:";
 
 inline bool isPlugin(std::string_view name) { return name.substr(0, kPrefix.size()) == kPrefix; }
 
 // Loads the library, which becomes code of this process, and creates its backend. An error names
-// the library, and what it lacks.
+// the library and what is missing in it.
 Result<std::unique_ptr<Backend>> createBackend(const std::string &path,
                                                const BackendOptions &options);
 

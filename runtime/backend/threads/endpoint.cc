@@ -7,16 +7,16 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Polls between two looks at the clock.
+// The number of polls between two checks of the clock.
 constexpr int kPollsPerLook = 16;
-// Polls without a pause, if every rank has a core: then peers that arrive at the same time take no
-// longer.
+// Polls without a pause, if every rank has a core: peers that arrive at almost the same time are
+// then noticed at once.
 constexpr int kEagerPolls = 200;
 // Polls without yielding, if every rank has a core.
 constexpr int kBusyPolls = 2000;
-// Where other programs want the cores, a thread that yields waits for their time slices, and one
-// that sleeps does not: it is woken before them. After so long a yield, so many waits go to sleep
-// at once.
+// If other programs use the cores, a thread that yields waits for their time slices, but a thread
+// that sleeps is woken before them. After a yield that took this long, the next waits sleep without
+// yielding.
 constexpr std::chrono::microseconds kLongYield{500};
 constexpr int kWaitsAfterLongYield = 256;
 
@@ -149,8 +149,8 @@ void ThreadsEndpoint::begin(ThreadsRequest &request) {
   request.small = group.isSmall(transfer.call);
   if (!post(request))
     return;
-  // This rank may compute for long before it looks again, while the others sleep: the last rank
-  // that posts has to see all postings.
+  // This rank may compute for long before it checks again, while the others sleep: the last rank
+  // that posts must see all postings.
   if (request.small)
     advance(request);
 }
@@ -160,7 +160,7 @@ bool ThreadsEndpoint::post(ThreadsRequest &request) {
                                          request.call(), request.small))
     return false;
   request.stage = ThreadsRequest::Stage::Posted;
-  // If several members post at the same time and look once, at least one sees all.
+  // If several members post at the same time and each checks once, at least one of them sees all.
   if (request.small)
     Parker::fence();
   return true;
@@ -207,7 +207,7 @@ void ThreadsEndpoint::waitFor(ThreadsRequest &request) {
   Parker &parker = world_.rank(rank_).parker;
   bool told = false;
   while (request.stage != ThreadsRequest::Stage::Finished) {
-    // Before the look: a change after the look then ends the sleep.
+    // Before the check: a change after the check then ends the sleep.
     parker.announce();
     if (advanceAll())
       continue;
@@ -218,7 +218,7 @@ void ThreadsEndpoint::waitFor(ThreadsRequest &request) {
     if (findMismatch())
       continue;
     if (Status missing = findMissingPeer(request); !missing.ok()) {
-      if (!advanceAll()) // it may have completed the request before it left
+      if (!advanceAll()) // the peer may have completed the request before it left
         fail(request, missing);
       continue;
     }
@@ -252,7 +252,7 @@ bool ThreadsEndpoint::advanceAll() {
     ThreadsRequest *request = pending_[i];
     moved |= advance(*request);
     if (i < pending_.size() && pending_[i] == request)
-      ++i; // it is still pending
+      ++i; // the request is still pending
   }
   return moved;
 }
@@ -315,7 +315,7 @@ void ThreadsEndpoint::cancel(ThreadsRequest &request) {
   if (isTransfer(request.call().kind)) {
     int receiver =
         request.call().kind == OpKind::Send ? request.call().peer : request.communicator.position();
-    // If it was matched, only the data has to be moved.
+    // If it was matched, only the data has yet to be moved.
     if (!group.mailbox(receiver).withdraw(request.transfer))
       while (!request.transfer.isComplete())
         sched_yield();

@@ -1,9 +1,8 @@
 // endpoint.h - one rank's side of the threads backend.
 //
-// Progress: a rank that waits for one request also advances all others that it has in
-// flight, so requests may be waited for in any order. A rank that computes makes no
-// progress, but once every member has posted a collective, any waiting member can finish it
-// alone.
+// Progress: a rank that waits for one request also advances all others that it has in flight, so
+// requests may be waited for in any order. A rank that computes makes no progress, but once every
+// member has posted a collective, any waiting member can finish it alone.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
 #define COLL_RUNTIME_BACKEND_THREADS_ENDPOINT_H
@@ -24,12 +23,12 @@ struct ThreadsRequest final : Request {
   ThreadsRequest(ThreadsCommunicator &communicator, const Call &call);
 
   ThreadsCommunicator &communicator;
-  Transfer transfer; // its call is the request's, for collectives too
+  Transfer transfer; // holds the request's call, for collectives too
   uint64_t number = 0;
   bool small = false; // see Group
   int seen = 0;       // if small: members that are known to have posted
   Stage stage = Stage::Deferred;
-  Status outcome; // if Finished
+  Status outcome; // once Finished
 
   const Call &call() const { return transfer.call; }
 };
@@ -57,10 +56,10 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // Like run(), for calls that complete so soon that they need no request.
+  // Like run(), for calls that are too short to need a request.
   Status runSmall(ThreadsCommunicator &communicator, const Call &call);
   void begin(ThreadsRequest &request);
-  // False: the request stays Deferred.
+  // Posts the call. If it returns false, the request stays Deferred.
   bool post(ThreadsRequest &request);
   Status finish(ThreadsRequest &request);
   // Blocks until the request is Finished.
@@ -88,7 +87,7 @@ private:
   int rank_;
   std::vector<ThreadsRequest *> pending_; // not Finished
   std::vector<std::unique_ptr<ThreadsRequest>> started_;
-  int waitsWithoutYield_ = 0; // to come, as a yield took long
+  int waitsWithoutYield_ = 0; // number of next waits that do not yield, because a yield took long
 };
 
 class ThreadsCommunicator final : public Communicator {

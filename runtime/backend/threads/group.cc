@@ -10,12 +10,12 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Up to this many members, each reads all others' postings. With more, or if ranks share cores, it
-// is cheaper if only the last member to arrive reads them.
+// In groups of up to this many members, each reads all others' postings. In larger groups, or if
+// ranks share cores, it is cheaper if only the last member to arrive reads them.
 constexpr int kSmallGroup = 64;
 constexpr int kSmallGroupInTurns = 4;
 
-// Whether the member's source contributes to the result.
+// Whether the result depends on the member's source.
 bool gives(const Call &call, int position) {
   switch (call.kind) {
   case OpKind::Broadcast:
@@ -70,7 +70,7 @@ void Group::write(uint64_t number, int position, const Call &call, bool small) {
 
 bool Group::post(uint64_t number, int position, const Call &call, bool small) {
   if (!isFree(number, position)) {
-    // Checked again after the announcement: release() reads it after freeing.
+    // Checked again after the announcement: release() reads deferred_ after freeing the place.
     deferred_.fetch_add(1, std::memory_order_relaxed);
     Parker::fence();
     if (!isFree(number, position))
@@ -98,7 +98,7 @@ SlotState Group::advanceSmall(uint64_t number, int position, const Call &call, i
   members[position].dst = call.dst;
   runWork(call, members, size());
   release(number, position);
-  // Members that slept when the last posting was written: some member has seen it by now, this one.
+  // Wakes members that slept when the last posting was written: this member has seen the posting.
   for (int i = 0; i < size(); ++i)
     if (i != position)
       world_.rank(ranks_[static_cast<size_t>(i)]).parker.unparkFenced();

@@ -1,15 +1,15 @@
 // group.h - a group of ranks and its collectives in flight.
 //
 // The k-th collective that a member starts on a group is matched with the k-th of every other
-// member: each writes a posting into place k mod kSlots of the ring. The call alone decides how it
-// goes on (isSmall):
+// member: each member writes a posting into place k mod kSlots of the ring. The call alone decides
+// how the operation continues (isSmall):
 //
 //   small  the data is in the postings. Each member waits for all of them, compares
-//          them, and makes its own result. No member accesses another's buffers.
-//   large  the last to arrive compares the postings; then all carry the work out
-//          together, in a Slot, straight from source to destination.
+//          them, and computes its own result. No member accesses another's buffers.
+//   large  the last to arrive compares the postings; then all members work together,
+//          in a Slot, directly from source to destination.
 //
-// Members that disagree even in that find it out from the postings.
+// If members differ even in whether the call is small, they find out from the postings.
 //
 // A member may post operation k + kSlots once every member has completed operation k.
 
@@ -40,20 +40,20 @@ public:
 
   bool isSmall(const Call &call) const;
 
-  // Posts the member's call as operation `number`. False if the ring's place still serves an
-  // earlier operation; the member is woken when it is free. Does not block. The last member to
-  // arrive at a large operation of one chunk carries it out.
+  // Posts the member's call as operation `number`. False if an earlier operation still uses the
+  // ring's place; the member is woken when the place is free. Does not block. The last member to
+  // arrive at a large operation of one chunk executes it.
   bool post(uint64_t number, int position, const Call &call, bool small);
 
-  // Advances a small operation that the member has posted. `seen`: how many members it knows to
-  // have posted, 0 at first.
+  // Advances a small operation that the member has posted. `seen` is 0 at first; it counts the
+  // members that are known to have posted.
   SlotState advanceSmall(uint64_t number, int position, const Call &call, int &seen);
   // Advances a large operation: does chunks until none is left.
   SlotState advanceLarge(uint64_t number, int position);
 
-  // Whether the members' calls differ; they are then Failed. For a member that is about to
-  // sleep, because a member that takes the call for a small one is not counted in as for a large
-  // one.
+  // Whether the members' calls differ; fails them in that case. For a member that is about to
+  // sleep: a member that takes the call for a small one does not count itself in, so the others
+  // would wait.
   bool failIfMismatched(uint64_t number);
 
   // Called once by each member that has seen the operation Done.
@@ -72,7 +72,7 @@ private:
 
   // A member's record of its own operations; the others read `completed`.
   struct alignas(64) Member {
-    std::atomic<uint64_t> completed{0}; // operations below this number are
+    std::atomic<uint64_t> completed{0}; // all operations below this number are completed
     uint64_t next = 0;
     uint64_t completedByAll = 0; // as far as it knows
     uint64_t ahead = 0;          // bit i: operation completed + i is completed, too
@@ -98,7 +98,7 @@ private:
   PostingRing postings_; // kSlots × members
   std::vector<Member> members_;
   std::vector<Mailbox> mailboxes_; // by receiver
-  // Members whose posting found no place and that may be asleep.
+  // The number of members whose posting found no place and that may be asleep.
   std::atomic<int> deferred_{0};
 };
 

@@ -12,11 +12,11 @@ namespace coll::rt::threads {
 
 namespace {
 
-// From this size on both sides copy, this much at a time.
+// Transfers of this size and more are copied by both sides, in parts of this size.
 constexpr int64_t kSharedBytes = 512 * 1024;
 constexpr int64_t kPartBytes = 128 * 1024;
 
-// Why two matched sides do not fit.
+// Says how two matched sides differ.
 Status compare(const Transfer &send, const Transfer &recv) {
   const Call &from = send.call, &to = recv.call;
   if (from.dtype == to.dtype && from.count == to.count)
@@ -41,7 +41,7 @@ void move(World &world, const Call &send, const Call &recv, Transfer &waiting) {
   waiting.state.store(Transfer::State::Moving, std::memory_order_release);
   world.rank(waiting.rank).parker.unpark();
   waiting.help();
-  // The other side may have taken the last part: wait until it is copied, which does not block.
+  // If the other side has taken the last part, wait until it is copied, which is soon.
   while (waiting.moved.load(std::memory_order_acquire) < bytes)
     sched_yield();
 }

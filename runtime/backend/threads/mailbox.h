@@ -24,8 +24,8 @@ struct Transfer {
 
   bool isComplete() const { return state.load(std::memory_order_acquire) >= State::Done; }
 
-  // While Moving: the side that was posted second copies, and this one may help until no part is
-  // left to take.
+  // While Moving: the side that was posted second copies, and this side may copy parts too, until
+  // all are taken.
   void help();
   const char *from = nullptr;
   char *to = nullptr;
@@ -42,8 +42,8 @@ public:
   // are complete. Any thread may call it.
   void post(World &world, Transfer &mine);
 
-  // Withdraws `mine`. False if it was matched; it will be complete in a moment, sooner with help()
-  // if it is Moving.
+  // Withdraws `mine`. False if it was matched; it will then be complete soon, sooner with help() if
+  // it is Moving.
   bool withdraw(Transfer &mine);
 
 private:

@@ -1,8 +1,8 @@
-// posting.h - what a member of a group tells the others of one call.
+// posting.h - a member's announcement of one call to the other members of its group.
 //
-// The first cache line holds everything that a small operation needs: the flag that the posting is
-// written, the description of the call, and the data. So one transfer between two cores' caches is
-// enough.
+// The first cache line holds everything that a small operation needs: the flag that says that the
+// posting is written, the description of the call, and the data. So one transfer between two cores'
+// caches is enough.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_POSTING_H
 #define COLL_RUNTIME_BACKEND_THREADS_POSTING_H
@@ -23,7 +23,7 @@ struct CallDigest {
   uint8_t kind = 0;
   uint8_t dtype = 0;
   uint8_t reduction = 0;
-  uint8_t order = 0; // four bits, and four for the accumulation
+  uint8_t order = 0; // four bits each for the order and the accumulation
   int32_t root = 0;
   int32_t op = -1;
   int32_t program = 0;
@@ -43,21 +43,22 @@ inline bool agree(const CallDigest &a, const CallDigest &b) {
          (a.program != b.program || a.op == b.op);
 }
 
-// Bytes of a source that travel in the posting itself.
+// Bytes of a source that are stored in the posting itself.
 constexpr int64_t kInlineBytes = 2048;
 
 struct Posting {
-  // For messages, and for what the digest leaves out. It may point to memory of the member, which
-  // may have completed the call before another member compares: only its numbers are read.
+  // For messages, and for fields that the digest omits. Its pointers may point to memory of the
+  // member, which may have completed the call before another member compares: only its numbers are
+  // read.
   Call call;
-  CallSignature signature; // if the digest does not tell all
+  CallSignature signature; // if the digest omits fields of the call
   // The operation's number plus one, stored after everything else.
   alignas(64) std::atomic<uint64_t> number{0};
   CallDigest digest;
   // See payload().
   char head[24];
 
-  // The member's source, or its Buffers if the operation is too large for that. It continues behind
+  // The member's source, or its Buffers if the operation is too large. The payload continues behind
   // the struct for as many bytes as the ring has room for.
   char *payload() { return reinterpret_cast<char *>(this) + offsetof(Posting, head); }
 };

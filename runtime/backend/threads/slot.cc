@@ -55,7 +55,7 @@ bool Slot::help(int position) {
     int64_t begin = work_.numChunks * share / shares_;
     int64_t chunks = work_.numChunks * (share + 1) / shares_ - begin;
     std::atomic<int64_t> &taken = taken_[static_cast<size_t>(share)].value;
-    // Look first, so that the owner of the share does not lose the cache line without need.
+    // Reads first, so that the owner of the share keeps its cache line if nothing is left.
     while (taken.load(std::memory_order_relaxed) < chunks) {
       int64_t chunk = taken.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= chunks)

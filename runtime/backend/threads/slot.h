@@ -1,4 +1,4 @@
-// slot.h - a collective that its members carry out together.
+// slot.h - a collective on which its members work together.
 //
 //   Open       members post their calls
 //   Preparing  one member compares the calls; from now on no member gives up
@@ -40,13 +40,13 @@ public:
   bool leaveOpen(uint64_t number, SlotState to);
   void setState(uint64_t number, SlotState to);
 
-  // Counts a member in; true for the last one, which sees all others' postings.
+  // Counts a member in; true for the last member, which sees the postings of all others.
   bool arrive(int position);
 
   // Only for the member that made the slot Preparing.
   Work &work() { return work_; }
   Status &failure() { return failure_; }
-  // Offers the work, which has been set, from its beginning.
+  // Offers the work, which must be set, from its beginning.
   void deal();
 
   // Does chunks until none is left to take, this member's share first. True for the member that has
@@ -59,7 +59,7 @@ private:
   }
 
   static constexpr uint64_t kStates = 8;
-  // Members that count themselves in at the same counter, so that few cores compete for a cache
+  // Number of members that share one counter of arrivals, so that few cores compete for a cache
   // line.
   static constexpr int kLeafSize = 8;
 

@@ -12,8 +12,8 @@ namespace coll::rt::threads {
 
 namespace {
 
-// Memory traffic of a chunk: enough to be worth giving to another thread and, if each worker has
-// only one chunk, waiting for it.
+// Memory traffic of a chunk: enough to be worth giving to another thread, and to wait for if each
+// worker has only one chunk.
 constexpr int64_t kChunkBytes = 256 * 1024;
 constexpr int64_t kMinChunkBytes = 16 * 1024;
 // Chunks begin at complete cache lines of aligned buffers, whatever the type.
@@ -77,9 +77,9 @@ void forEachPiece(int64_t begin, int64_t end, int64_t length, Visit visit) {
 }
 
 void runAllReduce(const View &v, int64_t begin, int64_t end) {
-  // In pieces that stay in the L1 cache between combining and copying. Data to be streamed is
-  // combined in a scratch buffer; otherwise the first destination holds it, which is a source only
-  // of elements that have already been read.
+  // Works in pieces that stay in the L1 cache between combining and copying. Data to be streamed is
+  // combined in a scratch buffer; otherwise the first destination holds it, which may be a source,
+  // but only of elements that have already been read.
   alignas(64) char scratch[kScratchBytes];
   int64_t first = 0;
   while (!v.hasDst(first))
@@ -148,8 +148,8 @@ void runReduceScatter(const View &v, int64_t begin, int64_t end) {
   });
 }
 
-// Units: the elements of all destinations, by rank: a chunk writes lines of its own, however short
-// the pieces are that come from each source.
+// Units: the elements of all destinations, by rank. So each chunk writes complete lines, even if
+// the pieces from each source are short.
 void runAllToAll(const View &v, int64_t begin, int64_t end) {
   const Call &c = v.call;
   forEachPiece(begin, end, c.outer * c.count * v.n, [&](int64_t target, int64_t at, int64_t elems) {
@@ -210,8 +210,8 @@ int64_t trafficPerUnit(OpKind kind, int64_t n) {
   }
 }
 
-// Whether an element of a destination lies at another place than the elements of the sources it is
-// made from.
+// Whether an element of a destination has another position than the elements of the sources from
+// which it is computed.
 bool movesElements(OpKind kind) {
   switch (kind) {
   case OpKind::AllGather:

@@ -1,4 +1,4 @@
-// world.h - what all ranks of the threads backend share.
+// world.h - the state that all ranks of the threads backend share.
 
 #ifndef COLL_RUNTIME_BACKEND_THREADS_WORLD_H
 #define COLL_RUNTIME_BACKEND_THREADS_WORLD_H
@@ -17,7 +17,7 @@ namespace coll::rt::threads {
 
 class Group;
 
-// One rank as the others see it.
+// The state of one rank that the others read.
 struct alignas(64) RankState {
   Parker parker;
   // Between enter() and leave(): it may still make calls.

@@ -1,11 +1,11 @@
 // algorithms.h - the large collectives, as steps of a schedule. Each function adds one
 // member's steps; all members call it with the same sizes.
 //
-// Data is dense: block j of `bytes` bytes stands j * bytes after the first. Members are positions
-// in the group. `src` and `dst` may be equal only where the function says so.
+// Data is dense: block j of `bytes` bytes begins j * bytes after the first. Members are positions
+// in the group. `src` and `dst` may be equal only if the function says so.
 //
 //   direct    every pair exchanges its parts; sums run left to right, rounded once
-//   ring      each member talks to two others; sums begin at another member per block
+//   ring      each member talks to two others; the sum of each block begins at another member
 //   halving   log2(n) exchanges of halves (recursive halving, then doubling)
 //   tree      binomial
 //

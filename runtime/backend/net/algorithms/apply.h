@@ -19,8 +19,8 @@ void applyCall(const Call &call, int me, const std::vector<const char *> &source
 // Bytes of a member's destination, also of a receive.
 int64_t destinationBytes(const Call &call, int64_t n);
 
-// How a destination is filled that the collective does not reach: reduce and gather on ranks other
-// than the root, permute on ranks that are not a target.
+// The content of a destination that the collective does not write: of reduce and gather on ranks
+// other than the root, of permute on ranks that are not a target.
 enum class Unreached : uint8_t { None, Copy, Zeros };
 Unreached unreached(const Call &call, int me);
 

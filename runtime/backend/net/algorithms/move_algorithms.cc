@@ -23,8 +23,8 @@ void recvAll(const Plan &plan, int from, char *dst, int64_t bytes) {
 
 void addTreeBroadcast(const Plan &plan, int root, char *data, int64_t bytes) {
   int n = plan.n(), relative = (plan.me + n - root) % n;
-  // The parent's number is this one's without its lowest set bit; children have one more bit below
-  // it.
+  // The parent's number is this one's without its lowest set bit; a child's number has one more bit
+  // below it.
   int lowest = relative ? relative & -relative : n;
   forEachSegment(bytes, plan.segmentBytes, [&](int64_t, int64_t offset, int64_t length) {
     Schedule::Step here = Schedule::kNone;

@@ -22,7 +22,7 @@ Step at(const Steps &steps, int64_t i) {
 
 int64_t elemsOf(const Plan &plan, int64_t bytes) { return bytes / dtypeSize(plan.dtype); }
 
-// If partial results travel, averages are sums that are divided at the end.
+// If partial results are sent, an average is a sum that is divided at the end.
 CollReduction partialOf(const Plan &plan) {
   return plan.reduction == kCollAvg ? kCollSum : plan.reduction;
 }
@@ -230,7 +230,7 @@ Status addRingAllReduce(const Plan &plan, const char *src, char *dst, int64_t by
     });
     ready.clear();
     forEachSegment(in.bytes, plan.segmentBytes, [&](int64_t i, int64_t offset, int64_t length) {
-      // It overwrites the partial result that was sent before.
+      // Overwrites the partial result, which has been sent.
       ready.push_back(plan.schedule.recv(left, 1, dst + in.offset + offset, length,
                                          {at(sent[static_cast<size_t>(k)], i)}));
     });
@@ -264,8 +264,8 @@ Status addRingReduceScatter(const Plan &plan, const char *src, char *dst, int64_
 
 namespace {
 
-// Positions in the largest power of two below n. Among the first 2 * rest members, those with odd
-// positions act for the one before them.
+// Positions in the largest power of two below n. Among the first 2 * rest members, each one with an
+// odd position also acts for the one before it.
 struct Fold {
   explicit Fold(int n) {
     while (2 * power <= n)
@@ -336,7 +336,7 @@ Step exchangeHalves(const Halving &h, const Fold &fold, int number, Step ready) 
     Part have = h.range(begin, end);
     Part want = upper ? h.range(outerBegin, begin) : h.range(end, outerEnd);
     plan.schedule.send(peer, label, h.dst + have.offset, have.bytes, done);
-    // It overwrites data that was sent away in this half.
+    // Overwrites data of this half that was sent.
     Steps after = {sent.back()};
     sent.pop_back();
     done.push_back(plan.schedule.recv(peer, label, h.dst + want.offset, want.bytes, after));

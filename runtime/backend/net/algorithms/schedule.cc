@@ -162,7 +162,7 @@ Status Schedule::post(Lane &lane, bool &moved) {
         lane.isSend ? link.send(&flight.part.segment, 1, tag) : link.recv(flight.part.segment, tag);
     if (!request)
       return request.status();
-    if (!*request) // requests in flight on this connection take all the room
+    if (!*request) // no request is free: those in flight use them all
       return &flight == &lane.flights.front() ? mover_.detour(flight.part, lane.isSend)
                                               : Status::okay();
     flight.request = *request;
@@ -193,8 +193,8 @@ Status Schedule::test(Lane &lane, bool &moved) {
       continue;
     int64_t expected = work_[static_cast<size_t>(flight.step)].amount;
     if (flight.part.compressed == 0 && completion->bytes != static_cast<uint64_t>(expected))
-      return {kCollMismatch, "a message of " + std::to_string(completion->bytes) + " bytes where " +
-                                 std::to_string(expected) + " were to come"};
+      return {kCollMismatch, "a message of " + std::to_string(completion->bytes) +
+                                 " bytes arrived, expected " + std::to_string(expected)};
     flight.part.segment.bytes = completion->bytes;
     flight.part.pageSlot = completion->slot;
     Result<Mover::Ticket> landing = mover_.unload(flight.part);
@@ -247,7 +247,7 @@ Result<Mover::Ticket> Schedule::begin(const Work &work) {
   return Status::internal("no local step");
 }
 
-// One step at a time, so that messages do not wait.
+// Runs one step at a time, so that messages do not have to wait.
 Status Schedule::advanceLocal(bool &moved) {
   if (!ready_.empty()) {
     Step step = ready_.front();
@@ -274,7 +274,8 @@ Status Schedule::advanceLocal(bool &moved) {
   return {};
 }
 
-// Does one round, so that the caller can also attend to its other operations, and can be relieved.
+// Does one round, so that the caller can advance its other operations too, or another thread can
+// take over.
 Result<bool> Schedule::run(bool &moved, int &failedPeer) {
   for (Lane &lane : lanes_) {
     failedPeer = lane.peer;

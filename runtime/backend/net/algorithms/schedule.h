@@ -1,11 +1,11 @@
 // schedule.h - one rank's part of a large operation: steps, and which step waits for which.
 //
-// An algorithm adds steps; run() then carries them out, each as soon as the steps that it depends
-// on are done. So segments are combined while others are in flight.
+// An algorithm adds steps; run() then executes each step as soon as the steps that it depends on
+// are done. So segments are combined while others are in flight.
 //
-// Messages travel in lanes: one per peer, direction and label. A lane's messages are sent
-// and received in the order in which its steps were added, a window of them at once. The
-// two ends of a lane add the same messages in the same order.
+// Messages are sent in lanes: one per peer, direction and label. A lane's messages are sent and
+// received in the order in which its steps were added, a window of them at once. The two ends of a
+// lane add the same messages in the same order.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_ALGORITHMS_SCHEDULE_H
 #define COLL_RUNTIME_BACKEND_NET_ALGORITHMS_SCHEDULE_H
@@ -26,21 +26,21 @@ public:
   using Steps = std::vector<Step>;
   static constexpr size_t kWindow = 4; // of host memory
 
-  // `tag` is the operation's; see callTag. `site`: of the operation, for the trace.
+  // `tag` is the operation's tag (callTag); `site` is its site, for the trace.
   Schedule(Mesh &mesh, Mover &mover, uint64_t tag, const CallSite &site = {})
       : mesh_(mesh), mover_(mover), tag_(tag), site_(site) {}
   ~Schedule();
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
 
-  // Messages of a lane in flight at once; scratch memory for this many is used well.
+  // Messages of a lane that should be in flight at once: allocate scratch memory for this many.
   int64_t window() const { return static_cast<int64_t>(mover_.window()); }
 
   // Scratch memory that lives as long as the schedule.
   Result<char *> scratch(int64_t bytes);
 
-  // Each adds a step that begins when all of `after` are done. `peer` is a global rank.
-  // Without bytes or elements there is no step, at both ends: kNone.
+  // Each function adds a step that begins when all of `after` are done. `peer` is a global rank.
+  // Without bytes or elements no step is added, at both ends, and the function returns kNone.
   Step send(int peer, uint32_t label, const void *src, int64_t bytes, const Steps &after = {});
   Step recv(int peer, uint32_t label, void *dst, int64_t bytes, const Steps &after = {});
   Step copy(void *dst, const void *src, int64_t bytes, const Steps &after = {});
@@ -48,9 +48,9 @@ public:
               void *dst, int64_t elems, const Steps &after = {});
   Step divide(CollDtype dtype, void *dst, int64_t elems, int divisor, const Steps &after = {});
 
-  // Does some of the work that is possible without waiting. `moved` becomes true if there was some,
-  // and there may be more. True once every step is done. After an error no buffer may be used
-  // before the mesh is closed; `failedPeer` then names the rank whose connection failed, or -1.
+  // Does some of the work that is possible without waiting. Sets `moved` if it did some; there may
+  // be more. Returns true once every step is done. After an error no buffer may be used before the
+  // mesh is closed; `failedPeer` is then the rank whose connection failed, or -1.
   Result<bool> run(bool &moved, int &failedPeer);
   // Peers whose messages are missing.
   std::vector<int> waitingFor() const;
@@ -62,7 +62,7 @@ private:
     CollDtype dtype = kCollF32;
     CollReduction reduction = kCollSum;
     int32_t missing = 0;    // steps that it still waits for
-    int32_t firstEdge = -1; // of the steps that wait for it
+    int32_t firstEdge = -1; // the first of its edges to the steps that wait for it
     int32_t numSrcs = 0;    // Divide: the divisor
     size_t srcsAt = 0;
     void *dst = nullptr;

@@ -1,11 +1,11 @@
 // buffers.h - how a rank of the net backend serves calls whose buffers are GPU memory.
 //
-// Large dense operations run on the schedules of host memory, with a GpuMover. Small ones, whose
-// data travels inside other messages, go through host memory.
+// Large dense operations use the schedules of host memory, with a GpuMover. Small operations, whose
+// data is sent inside other messages, go through host memory.
 //
-// The GPU is done with a call's buffers before the call: the caller ensures it, or the endpoint has
-// waited for the call's stream. When the call, or wait(), has returned, the results are in GPU
-// memory. Belongs to one thread at a time.
+// The GPU has finished with a call's buffers before the call: the caller ensures it, or the
+// endpoint has waited for the call's stream. When the call, or wait(), has returned, the results
+// are in GPU memory. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_BUFFERS_H
@@ -30,18 +30,18 @@ public:
   GpuBuffers(const GpuBuffers &) = delete;
   GpuBuffers &operator=(const GpuBuffers &) = delete;
 
-  // The mover of the GPU that holds the buffers of the call of the member at `position` of n; null
-  // if they are host memory. kCollUnsupported if they are not all in one place.
+  // The mover of the GPU that holds all buffers of the call of the member at `position` of n; null
+  // if they are host memory. kCollUnsupported if some are in other memory than the rest.
   Result<GpuMover *> moverFor(const Call &call, int64_t n, int position);
 
   // Waits until the GPU has done everything on a stream. Never call it if the stream waits for this
-  // rank. Any thread may call it, beside the other functions.
+  // rank. Any thread may call it, at the same time as the other functions.
   Status synchronize(void *stream);
 
   // Waits until no kernel works on its items any more.
   void drain();
 
-  // Host memory, or memory of any GPU; done when it returns.
+  // For host memory and memory of any GPU; done when it returns.
   Status copy(void *dst, const void *src, int64_t bytes);
 
   // From now on the calling thread may allocate memory while another thread captures a graph.

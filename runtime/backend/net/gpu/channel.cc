@@ -12,15 +12,15 @@ namespace coll::rt::network {
 
 namespace {
 
-// How long to wait for a kernel that was told to leave.
+// How long to wait for a kernel that was told to exit.
 constexpr std::chrono::seconds kExitPatience{10};
 
 GpuChannel::Ticket ticketOf(GpuChannel::Queue queue, uint64_t number) {
   return number * GpuChannel::kQueues + queue;
 }
 
-// Waits for `condition` with a deadline. Holds the lock when it looks; others may hold it between
-// looks.
+// Waits for `condition` with a deadline. Holds the lock while it checks; others may hold it between
+// checks.
 template <typename Condition>
 bool waitUntil(std::unique_lock<std::mutex> &lock, std::chrono::microseconds patience,
                Condition condition) {
@@ -95,7 +95,7 @@ GpuChannel::~GpuChannel() {
     port_->abort();
   dl::CudaScope scope(gpu_->cuda(), gpu_->context());
   gpu_->cuda().streamSynchronize(stream_);
-  // An emulated kernel is on no stream: its last store says that it has left.
+  // An emulated kernel is on no stream: its last store reports that it has exited.
   std::unique_lock<std::mutex> lock(mutex_);
   waitUntil(lock, kExitPatience, [this] { return port_->hasExited(launch_.number); });
   gpu_->cuda().streamDestroy(stream_);
@@ -133,7 +133,7 @@ Result<GpuChannel::Ticket> GpuChannel::post(Queue queue, const ChannelItem &item
 void GpuChannel::fillSlots() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     while (!waiting_[queue].empty() && !port_->full(queue)) {
-      settle(); // only then it is known what the slot's last item met
+      settle(); // before that, it is not known whether the slot's last item found bad data
       const Waiting &next = waiting_[queue].front();
       port_->post(queue, next.item, next.sources.empty() ? nullptr : next.sources.data());
       waiting_[queue].pop_front();
@@ -141,7 +141,7 @@ void GpuChannel::fillSlots() {
     }
 }
 
-// Watched items that are done are removed, or posted again behind all others.
+// Removes watched items that are done, or posts them again behind all others.
 void GpuChannel::settle() {
   for (uint32_t queue = 0; queue < kQueues; ++queue)
     for (auto item = watched_[queue].begin(); item != watched_[queue].end();) {
@@ -158,7 +158,7 @@ void GpuChannel::settle() {
 }
 
 Status GpuChannel::again(uint32_t queue, Watched &item, uint64_t word) {
-  const std::string what = "the channel kernel met bad data in slot " +
+  const std::string what = "the channel kernel found bad data in slot " +
                            std::to_string((item.last - 1) % kChannelSlots) + " of queue " +
                            std::to_string(queue) + ": " + kernels::describeErrorWord(word);
   if (item.tries == kTries)
@@ -183,12 +183,12 @@ Result<bool> GpuChannel::isDone(Ticket ticket) {
   fillSlots();
   COLL_RETURN_IF_ERROR(spoilt_);
   COLL_RETURN_IF_ERROR(port_->error());
-  // In the order of tickets, whichever items are repeated.
+  // In the order of tickets, even if items are repeated.
   const bool isOpen = !watched_[queue].empty() && watched_[queue].front().first <= number;
   return !isOpen && port_->isDone(queue, number);
 }
 
-// An error word belongs to one block: blocks of another queue may still be at work.
+// An error word belongs to one block: blocks of another queue may still be working.
 void GpuChannel::drain() {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto isOver = [this] {
@@ -208,7 +208,7 @@ void GpuChannel::abort() {
     spoilt_ = port_->error();
   if (spoilt_.ok()) {
     spoilt_ = late();
-    log(LogLevel::Warn, spoilt_.message() + "; it is ended");
+    log(LogLevel::Warn, spoilt_.message() + "; the kernel is ended");
   }
   aborted_ = true;
   waiting_ = {};

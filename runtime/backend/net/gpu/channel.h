@@ -1,11 +1,10 @@
-// channel.h - a channel kernel at work for one rank on one GPU: its memory, its launches,
-// its queues.
+// channel.h - a running channel kernel of one rank on one GPU: its memory, launches and queues.
 //
-// Two queues, so that data flows both ways over the bus at once: Out for what leaves the GPU, In
-// for what arrives and for work inside it. The kernel is launched when there is work and told to
-// exit when there was none for `idleUs`: while it runs, calls that wait for the whole GPU
-// (cudaDeviceSynchronize, cudaFree) wait for it. A thread of the object stops it, and makes no call
-// of CUDA.
+// Two queues, so that data flows both ways over the bus at once: Out for data that leaves the GPU,
+// In for data that arrives and for work inside the GPU. The kernel is launched when there is work,
+// and told to exit when there was none for `idleUs`: while it runs, calls that wait for the whole
+// GPU (cudaDeviceSynchronize, cudaFree) wait for it. A thread of the object stops it, and calls
+// nothing of CUDA.
 //
 // Any thread may call it; there is one lock. Only create(), the destructor, waitFor() and drain()
 // block.
@@ -53,23 +52,23 @@ public:
   GpuChannel(const GpuChannel &) = delete;
   GpuChannel &operator=(const GpuChannel &) = delete;
 
-  // Returns the item to post in place of one that met bad data, given the error word. post(),
+  // Returns the item to post in place of one that found bad data, given the error word. post(),
   // isDone() and drain() call it under the lock. An error it returns fails the whole channel.
   using Repair = std::function<Result<ChannelItem>(uint64_t word)>;
-  static constexpr int kTries = 2; // repairs of an item, after which its error stands
+  static constexpr int kTries = 2; // repairs of an item, after which its error is final
 
-  // Queues an item behind all earlier ones, without a limit. `sources`: see ChannelPort::post;
-  // copied. `repair`: for Unpack and Expand.
+  // Queues an item behind all earlier ones, in any number. `sources`, see ChannelPort::post, is
+  // copied. `repair` is for Unpack and Expand.
   Result<Ticket> post(Queue queue, const ChannelItem &item,
                       const std::vector<const void *> &sources = {}, Repair repair = nullptr);
-  // Posts waiting items to free slots, and repairs. kCollDevice if the kernel has given up or was
-  // ended, or an item cannot be repaired.
+  // Also posts waiting items to free slots, and repairs items. kCollDevice if the kernel has given
+  // up or was ended, or an item cannot be repaired.
   Result<bool> isDone(Ticket ticket);
   // kCollDevice also if it takes longer than `timeoutUs`.
   Status waitFor(Ticket ticket);
-  // Waits until the kernel has finished all items. A kernel that has given up, or takes longer than
-  // `timeoutUs`, is ended for good: this waits for its blocks, with a limit, and items that were
-  // not done are errors.
+  // Waits until the kernel has finished all items. Ends a kernel for good that has given up, or
+  // takes longer than `timeoutUs`: waits for its blocks, up to a limit, and reports items that were
+  // not done as errors.
   void drain();
   // Items that were repeated.
   uint64_t repairs() const;
@@ -88,7 +87,7 @@ private:
       : platform_(platform), gpu_(std::move(gpu)), options_(options) {}
   Status allocate();
 
-  // An item that may meet bad data, from post() until it is known that it has not.
+  // An item that may find bad data, from post() until it is known that it has not.
   struct Watched {
     uint64_t first, last; // its number, and that of the item that replaces it
     int tries;

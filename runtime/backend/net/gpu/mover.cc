@@ -201,7 +201,7 @@ Result<std::optional<MessagePart>> GpuMover::take(Slots &slots, void *data, int6
     part.compressed = size;
     part.segment = {slots.host(part.slot), compressedBound(size), nullptr};
   } else {
-    // As unaligned as the buffer, so that the kernel moves 16 bytes at a time.
+    // As unaligned as the buffer, so that the kernel can move 16 bytes at a time.
     part.segment = {slots.host(part.slot) + misalignment(data), size, nullptr};
   }
   return std::optional<MessagePart>(part);
@@ -221,7 +221,7 @@ Result<std::optional<MessagePart>> GpuMover::load(Link &link, const void *src, i
     return std::optional<MessagePart>(direct(data, bytes));
   if (options_.path != GpuPath::Pack || takesSlot(bytes))
     return loadSlot(src, bytes, first);
-  // Pack slots are freed in order: a lane must not wait for another lane's.
+  // Pack slots are freed in order: a lane must not wait for the slot of another lane.
   const auto &connection = static_cast<const net::DeviceConnection &>(link.connection());
   if (connection.packRoom() <= unsent_[&link])
     return loadSlot(src, bytes, first);
@@ -251,7 +251,7 @@ Result<std::optional<MessagePart>> GpuMover::loadSlot(const void *src, int64_t b
   return taken;
 }
 
-// Uses copies, because the kernel could do no better for a page that is contiguous on both sides.
+// Uses copies: for a page that is contiguous on both sides the kernel would not be faster.
 Status GpuMover::fillPages(MessagePart &part, net::Request *request) {
   auto &connection = static_cast<net::DeviceConnection &>(part.to->connection());
   char *const bounce = reinterpret_cast<char *>(connection.packView().bounce);
@@ -341,7 +341,7 @@ Result<Mover::Ticket> GpuMover::unload(MessagePart &part) {
   item.src[1] = reinterpret_cast<const void *>(view.meta);
   item.srcBytes = view.bounceBytes;
   item.pageSlot = static_cast<uint32_t>(part.pageSlot);
-  // The descriptors were checked before they were published: bad data was damaged since.
+  // The descriptors were checked before they were published, so bad data was damaged since.
   return channel_->post(
       GpuChannel::In, item, {}, [item, &connection](uint64_t) -> Result<ChannelItem> {
         COLL_RETURN_IF_ERROR(connection.republish(static_cast<int32_t>(item.pageSlot)));
@@ -360,7 +360,7 @@ Result<Mover::Ticket> GpuMover::expand(const MessagePart &part) {
                         [this, part](uint64_t) { return expandOnHost(part); });
 }
 
-// A message that the kernel could not decode is expanded in its slot; then it is copied.
+// Expands a message that the kernel could not decode in its slot; then it is copied.
 Result<ChannelItem> GpuMover::expandOnHost(const MessagePart &part) {
   std::vector<char> raw(part.compressed);
   COLL_RETURN_IF_ERROR(

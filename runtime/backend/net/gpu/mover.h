@@ -1,6 +1,6 @@
 // mover.h - copies and combines memory of one GPU, for one rank.
 //
-// How a message gets from and to the transport (COLL_NET_GPU_PATH):
+// How a message moves between a buffer and the transport (COLL_NET_GPU_PATH):
 //
 // | path   | a send | a receive |
 // |---|---|---|
@@ -9,18 +9,18 @@
 // | pack | the kernel fills its pages in the bounce pool | as on the path `unpack` |
 // | copy   | the copy engine, inside the transport (net/gpu) | the same |
 //
-// With `compress` a message of a page or more is a compressed one on the path `kernel`
-// (base/compressed_layout.h): the kernel makes it in the sender's slot, and puts it back from the
+// With `compress`, messages of a page or more on the path `kernel` are compressed
+// (base/compressed_layout.h): the kernel compresses into the sender's slot, and expands from the
 // receiver's.
 //
-// Short messages may go through slots, as on the path `kernel`, whatever the path of the others
+// Short messages may use slots, as on the path `kernel`, whatever the path of the others
 // (`kernelEnd`).
 //
-// Slots are bounded: a message without a slot waits, unless it is the first of its lane, for which
-// a slot is made. On the path `unpack` a connection has at most as many receives as slots, on the
-// path `pack` as many sends as PACK has slots. Further messages go through slots, and so does, on
-// every path, the first of a lane if the bounce pool has no room. Everything else (copies, sums) is
-// the kernel's work on every path. Belongs to one thread at a time.
+// The number of slots is limited: a message without a slot waits, unless it is the first of its
+// lane, for which a slot is made. On the path `unpack` a connection has at most as many receives as
+// slots, on the path `pack` as many sends as PACK has slots. Further messages use slots, and so
+// does, on every path, the first message of a lane if the bounce pool has no room. The kernel does
+// everything else (copies, sums) on every path. Belongs to one thread at a time.
 
 #ifndef COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
 #define COLL_RUNTIME_BACKEND_NET_GPU_MOVER_H
@@ -46,17 +46,18 @@ constexpr bool unpacks(GpuPath path) { return path == GpuPath::Unpack || path ==
 
 struct GpuMoverOptions {
   GpuPath path = GpuPath::Kernel;
-  int64_t kernelEnd = 0;                // smaller messages than this go as on the path `kernel`
+  int64_t kernelEnd = 0;                // messages of fewer bytes go as on the path `kernel`
   bool compress = false;                // on the path `kernel` only; the same on all ranks
-  std::string chosenBy = "the default"; // what has chosen the path, and why; for users
+  std::string chosenBy = "the default"; // for users: what chose the path, and why
   GpuChannelOptions channel;
   // Stands for all memory of the GPU in the transport; null on the path `kernel`.
   const net::Memory *memory = nullptr;
 };
 
 class GpuMover final : public Mover {
-  // Slots of each direction, beyond which only first messages of lanes get one; allocated in chunks
-  // when they are first needed. On the paths `unpack` and `pack`: receives of a connection.
+  // Slots of each direction; once all are in use, only first messages of lanes get one. Allocated
+  // in chunks when they are first needed. On the paths `unpack` and `pack`: receives of a
+  // connection.
   static constexpr int kSlots = 32, kChunkSlots = 4;
 
 public:
@@ -96,11 +97,11 @@ public:
   Result<char *> allocate(int64_t bytes) override;
   void release(char *memory) override;
 
-  // Items that met bad data and were repeated.
+  // The number of items that found bad data and were repeated.
   uint64_t repairs() const { return channel_->repairs(); }
 
-  // Copies between the GPU and any host memory, and within the GPU, by the copy engine; done on
-  // return.
+  // Copies between the GPU and any host memory, and within the GPU, with the copy engine. The copy
+  // is done on return.
   Status read(void *host, const void *src, int64_t bytes);
   Status write(void *dst, const void *host, int64_t bytes);
   Status copyNow(void *dst, const void *src, int64_t bytes);
@@ -108,9 +109,9 @@ public:
 private:
   static constexpr size_t kWindow = 8;
   static constexpr int64_t kBounceBytes = 256 << 10;
-  // Unpacked receives of a connection beyond which only the first of a lane is added.
+  // The number of unpacked receives of a connection after which only the first of a lane is added.
   static constexpr int kUnpackShared = kSlots - 4;
-  // A slot has room for data that begins as unaligned as its buffer, and for a compressed message
+  // A slot has room for data that begins as unaligned as its buffer, and for the compressed message
   // of incompressible data.
   static constexpr int64_t kSlotStride =
       static_cast<int64_t>(compressedBound(kSlotBytes) + 255) / 256 * 256;
@@ -151,7 +152,7 @@ private:
   Slots out_, in_;
   GpuMemory bounce_; // pinned; read() and write()
   std::vector<Scratch> scratch_;
-  std::map<Link *, int> unpacked_; // receives of a connection in flight on that path
+  std::map<Link *, int> unpacked_; // receives in flight of a connection on the path `unpack`
   std::map<Link *, int> unsent_;   // loaded sends that will need a pack slot
 };
 

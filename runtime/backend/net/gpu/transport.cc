@@ -76,7 +76,7 @@ Result<std::unique_ptr<net::Transport>> withGpu(std::unique_ptr<net::Transport> 
 void logTraffic(const net::Transport &transport, GpuPath path) {
   if (path == GpuPath::Kernel || !gpuPlatform().cuda || !logEnabled(LogLevel::Info))
     return;
-  // As withGpu() has made it.
+  // withGpu() has created a DeviceTransport.
   const net::DeviceStats stats = static_cast<const net::DeviceTransport &>(transport).stats();
   auto count = [](uint64_t number, const char *what) {
     return std::to_string(number) + " " + what;
@@ -95,7 +95,8 @@ RankGpu::RankGpu(GpuPath path, int number) {
   if (!unpacks(path) || number < 0 || !cuda || cuda->deviceGetCount(&count) != dl::kCudaSuccess ||
       count == 0)
     return;
-  // Otherwise the connection would be made for another GPU, which the first call then refuses.
+  // Otherwise the connection would be created for another GPU, and the first call would be
+  // rejected.
   Result<std::shared_ptr<GpuContext>> gpu = GpuContext::open(*cuda, number % count);
   if (!gpu)
     return;
