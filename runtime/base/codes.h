@@ -1,4 +1,4 @@
-/* codes.h - element types, reductions and status codes: the words that every layer shares.
+/* codes.h - element types, reductions and status codes, which all layers share.
  *
  * Plain C, since compiled steps and C programs use the same numbers (runtime/step/abi/abi.h). The
  * values are part of the ABI: they are never renumbered.
@@ -7,9 +7,9 @@
 #ifndef COLL_RUNTIME_BASE_CODES_H
 #define COLL_RUNTIME_BASE_CODES_H
 
-/* Element types. Compiled steps give unsigned integers the code of their signed form, and
- * reductions a kind that says how integers are read. u8 is for hosts that say it of the type:
- * there min is umin, max is umax. */
+/* Element types. In compiled steps an unsigned integer has the code of its signed form, and the
+ * reduction says how integers are read. u8 is for hosts whose types say so: for u8, min means umin
+ * and max means umax. */
 typedef enum CollDtype {
   kCollF32 = 0,
   kCollF64 = 1,
@@ -39,9 +39,9 @@ typedef enum CollReduction {
   kCollXor = 9
 } CollReduction;
 
-/* What contributions of floats narrower than f32 are combined in. Any: partial results of
- * f16 and bf16 may be rounded to the element type where that is faster. F32: every
- * contribution is widened and the result is rounded once; eight-bit floats always are. */
+/* The type in which floats narrower than f32 are combined. Any: partial results of f16 and bf16
+ * may be rounded to the element type if that is faster. F32: every contribution is widened and the
+ * result is rounded once; eight-bit floats are always combined in this way. */
 typedef enum CollAccumulation { kCollAccumulateAny = 0, kCollAccumulateF32 = 1 } CollAccumulation;
 
 typedef enum CollOrder { kCollOrderAny = 0, kCollOrderRank = 1 } CollOrder;

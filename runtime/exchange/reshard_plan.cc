@@ -14,7 +14,7 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &extents) {
   int64_t stride = 1;
   for (size_t d = extents.size(); d-- > 0;) {
     strides[d] = stride;
-    // What is too large is refused where the shard is used.
+    // Overflow is reported where the shard is used.
     if (__builtin_mul_overflow(stride, std::max<int64_t>(extents[d], 1), &stride))
       stride = INT64_MAX;
   }
@@ -23,14 +23,14 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &extents) {
 
 //===-- what may be wrong with a layout -------------------------------------------===//
 
-// Bytes that the shard's buffer has at least.
+// The least bytes of the shard's buffer.
 Result<int64_t> spanOf(const Shard &shard, int64_t elemBytes) {
   const Status tooLarge = Status::invalid("its buffer would be larger than memory can be");
   int64_t last = shard.offset;
   for (size_t d = 0; d < shard.strides.size(); ++d) {
     const int64_t extent = shard.region.extent[d];
     int64_t reach = 0;
-    // One stride behind the last element has to be a number too.
+    // One stride behind the last element must fit into int64, too.
     if (extent > 1 && (__builtin_mul_overflow(extent, shard.strides[d], &reach) ||
                        __builtin_mul_overflow(reach, elemBytes, &reach) ||
                        __builtin_add_overflow(last, (extent - 1) * shard.strides[d], &last)))
@@ -43,7 +43,8 @@ Result<int64_t> spanOf(const Shard &shard, int64_t elemBytes) {
   return bytes;
 }
 
-// Whether no two of its elements can be the same: each stride reaches over all smaller ones.
+// Whether no two of its elements coincide: each stride is larger than the reach of all smaller
+// ones.
 bool isInjective(const Shard &shard) {
   std::vector<std::pair<int64_t, int64_t>> dims; // stride, extent
   for (size_t d = 0; d < shard.strides.size(); ++d)
@@ -54,7 +55,7 @@ bool isInjective(const Shard &shard) {
   for (auto [stride, extent] : dims) {
     if (stride < reach)
       return false;
-    reach += stride * (extent - 1); // spanOf has found that it fits
+    reach += stride * (extent - 1); // fits: spanOf has checked it
   }
   return true;
 }
@@ -78,7 +79,7 @@ struct Side {
   std::vector<int64_t> bytes;
 };
 
-// The regions are known to be sound (plan::planRoutes).
+// The regions are valid (plan::planRoutes).
 Result<Side> checkSide(const char *name, const std::vector<Shard> &shards, const ReshardSpec &spec,
                        bool isWritten) {
   Side side;

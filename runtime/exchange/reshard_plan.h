@@ -1,12 +1,12 @@
 // reshard_plan.h - routes of a reshard (plan/routes.h) in the ranks' buffers.
 //
-//   senders    hold regions of a global tensor, together all that anyone wants
+//   senders    hold regions of a global tensor, together all that any receiver wants
 //   receivers  want regions of it
 //
-// plan/routes.h decides which rank sends which region to which rank, by one of two strategies. Here
-// each of these regions becomes a strided box in the two buffers' own coordinates. A plan holds no
-// pointers: all ranks make the same plan from the same spec, once, and execute it often
-// (reshard/reshard.h, reshard/gpu.h).
+// plan/routes.h decides which rank sends which region to which rank, by one of two strategies. This
+// header turns each of these regions into strided boxes in the coordinates of the two buffers. A
+// plan holds no pointers: all ranks make the same plan from the same spec, once, and execute it
+// often (reshard/reshard.h, reshard/gpu.h).
 
 #ifndef COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
 #define COLL_RUNTIME_EXCHANGE_RESHARD_PLAN_H
@@ -28,7 +28,7 @@ inline constexpr int kMaxReshardDims = kMaxBoxLoops;
 using plan::Region;
 using ReshardStrategy = plan::RouteStrategy;
 
-// What one rank of a side holds or wants, and how it lies in that rank's buffer.
+// The region that one rank of a side holds or wants, and its layout in that rank's buffer.
 struct Shard {
   int rank = 0; // once on a side
   Region region;
@@ -49,7 +49,7 @@ struct ReshardSpec {
 std::vector<Shard> shardsOf(const TensorInfo &info, const std::vector<MeshAxis> &axes,
                             const std::vector<int> &ranks);
 
-// What one sender gives one receiver; numbers are positions in the spec.
+// The boxes that one sender gives one receiver; both are positions in the spec.
 struct Transfer {
   int sender = 0, receiver = 0;
   int phase = 0;
@@ -62,15 +62,16 @@ struct ReshardPlan {
   ReshardStrategy strategy = ReshardStrategy::Routed;
   CollDtype dtype = kCollF32;
   std::vector<int> senders, receivers; // ranks
-  // That buffers have at least, by position.
+  // The least sizes of their buffers, by position.
   std::vector<int64_t> senderBytes, receiverBytes;
   std::vector<Transfer> transfers; // by phase, then sender
 
-  // Gather: each receiver's scratch, and by receiver what is copied out of it at the end.
+  // Gather: the size of each receiver's scratch, and by receiver the boxes that are copied out of
+  // it at the end.
   int64_t scratchBytes = 0;
   std::vector<std::vector<StridedBox>> slices;
 
-  // Between different ranks: what the plan moves, and what every plan has to.
+  // Bytes between different ranks: of this plan, and the least of any plan.
   int64_t wireBytes = 0, leastWireBytes = 0;
 
   // Position on a side, or -1.
@@ -78,8 +79,9 @@ struct ReshardPlan {
   int receiverOf(int rank) const;
 };
 
-// kCollInvalidCall names the side, the position, the rank and what is wrong with it; also where a
-// receiver wants what no sender holds, or all together take more bytes than INT64_MAX.
+// kCollInvalidCall names the side, the position, the rank and what is wrong with it. It is also an
+// error if a receiver wants what no sender holds, or if all together take more bytes than
+// INT64_MAX.
 Result<ReshardPlan> planReshard(const ReshardSpec &spec,
                                 ReshardStrategy strategy = ReshardStrategy::Routed);
 

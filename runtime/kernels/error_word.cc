@@ -37,10 +37,10 @@ std::string describeErrorWord(uint64_t word) {
     return "there are more tokens for " + whoIs(word >> 32) + " than its buffer holds";
   case KernelError::MoeIndex:
     return "`topkIdx` of token " + detail +
-           " has an expert that there is not, or one twice, in place " +
+           " has an unknown expert, or the same one twice, in place " +
            std::to_string(moePlaceOf(word));
   case KernelError::CompressedPage:
-    return "a compressed page makes no sense (page " + detail + ")";
+    return "a compressed page is invalid (page " + detail + ")";
   case KernelError::Post:
     return std::string("a post of the kernel failed: ") +
            rt::postOutcomeName(static_cast<rt::PostOutcome>(word >> 32));

@@ -58,12 +58,12 @@ TEST_F(MoeLowLatencyTest, TwoBatchesOverlap) {
                   ": low-latency mode: call 0 was not received: its hook comes first");
     EXPECT_EQ(buffer.lowLatencyCombineInput().status().message(),
               "moe buffer of rank " + std::to_string(r) +
-                  ": low-latency mode: call 0, whose buffer that is, was not received");
+                  ": low-latency mode: call 0, which uses the same buffer, was not received");
     // In the order that suits the rank.
     batches.receive(r);
     EXPECT_EQ(buffer.lowLatencyReceive(batches.hooks[r], rank.order).message(),
               "moe buffer of rank " + std::to_string(r) + ": low-latency mode: call " +
-                  std::to_string(r) + " is none that is to be received");
+                  std::to_string(r) + " does not wait to be received");
     batches.receive(1 - r);
     batches.finish();
   });
@@ -146,7 +146,7 @@ TEST_F(MoeLowLatencyTest, CleaningIsRefusedWhereItCannotBe) {
   MoeLowLatencyShape shape = lowLatencyShape(1);
   shape.hidden = 100;
   EXPECT_EQ(buffer.lowLatencyClean(shape, order).message(),
-            who + "moe low latency: hidden is 100; it is a multiple of 128");
+            who + "moe low latency: hidden is 100; it must be a multiple of 128");
   shape.hidden = 512;
   EXPECT_EQ(buffer.lowLatencyClean(shape, order).message(),
             who + "low-latency mode: `shape` needs " +
@@ -208,9 +208,9 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
     change(options);
     return MoeBuffer::create(options).status().toString();
   };
-  EXPECT_EQ(
-      refusal([](auto &o) { o.lowLatencyShape.hidden = 8; }),
-      "invalid call: moe buffer of rank 0: moe low latency: hidden is 8; it is a multiple of 128");
+  EXPECT_EQ(refusal([](auto &o) { o.lowLatencyShape.hidden = 8; }),
+            "invalid call: moe buffer of rank 0: moe low latency: hidden is 8; it must be a "
+            "multiple of 128");
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
             "invalid call: moe buffer of rank 0: netBytes is 128; the low-latency mode needs " +
                 std::to_string(MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2)));
@@ -222,20 +222,22 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
               o.lowLatencyShape.numExperts = 16;
             }),
 #ifdef COLL_HAS_NET
-            "invalid call: moe buffer of rank 0: `transport` is null, and there are ranks on other "
+            "invalid call: moe buffer of rank 0: `transport` is null, but there are ranks on other "
             "nodes");
 #else
             "unsupported: moe buffer of rank 0: this build has no transports, so ranks are of one "
             "node (it was configured without OpenSSL, or with COLL_ENABLE_NET off)");
 #endif
   EXPECT_EQ(refusal([](auto &o) { o.numRanks = 136; }),
-            "invalid call: moe buffer of rank 0: numRanks is 136; the low-latency mode takes 128");
-  EXPECT_EQ(refusal([](auto &o) {
-              o.numRanks = 9;
-              o.nvlBytes = 128;
-            }),
-            "invalid call: moe buffer of rank 0: numRanks is 9, more than a node's 8 and no "
-            "multiple of it, which the low-latency mode takes without nvlBytes");
+            "invalid call: moe buffer of rank 0: numRanks is 136; the low-latency mode takes at "
+            "most 128");
+  EXPECT_EQ(
+      refusal([](auto &o) {
+        o.numRanks = 9;
+        o.nvlBytes = 128;
+      }),
+      "invalid call: moe buffer of rank 0: numRanks is 9; with several nodes it must be a "
+      "multiple of nodeSize, which is 8, unless the low-latency mode is used without nvlBytes");
   MoeRanks all = ranks(1);
   MoeRank &rank = *all[0];
   std::minstd_rand random(24);
@@ -258,7 +260,7 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
   // The GPU finds those.
   must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order));
   rank.wait();
-  EXPECT_NE(rank.buffer->check().message().find("has an expert that there is not, or one twice"),
+  EXPECT_NE(rank.buffer->check().message().find("has an unknown expert, or the same one twice"),
             std::string::npos);
   must(rank.buffer->check());
   EXPECT_EQ(memory.rows.counts[0], 1);

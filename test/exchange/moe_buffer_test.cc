@@ -132,9 +132,9 @@ TEST_F(MoeBufferTest, LifeCycle) {
             "moe buffer of rank 1: `offset`: no element of that type at byte 2");
   EXPECT_EQ(buffer.localBuffer(kCollF32, 0, true).status().message(),
             "moe buffer of rank 1: `useNet`: it has no memory for the network");
-  EXPECT_EQ(buffer.sync({}).message(), "moe buffer of rank 1: a second sync");
+  EXPECT_EQ(buffer.sync({}).message(), "moe buffer of rank 1: sync was called a second time");
   EXPECT_TRUE(buffer.destroy().ok());
-  EXPECT_EQ(buffer.destroy().message(), "moe buffer of rank 1: a second destroy");
+  EXPECT_EQ(buffer.destroy().message(), "moe buffer of rank 1: destroy was called a second time");
   EXPECT_EQ(buffer.check().message(), "moe buffer of rank 1: used after destroy");
   EXPECT_EQ(buffer.dispatchLayout({}, {}, {}).message(),
             "moe buffer of rank 1: used after destroy");
@@ -144,7 +144,7 @@ TEST_F(MoeBufferTest, LifeCycle) {
   EXPECT_EQ(buffer.card().memory.address, 0u);
   auto late = MoeBuffer::create(optionsOf(0, 2)).take();
   EXPECT_EQ(late->sync({late->card(), buffer.card()}).message(),
-            "moe buffer of rank 0: moe: the card of rank 1 is none, or another version's");
+            "moe buffer of rank 0: moe: the card of rank 1 is invalid, or of another version");
   late.reset();
   all.clear();
   EXPECT_EQ(fake_.liveAllocations(), 0);
@@ -179,18 +179,20 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
   };
   EXPECT_EQ(refusal([](auto &o) { o.rank = 2; }),
             "invalid call: moe buffer of rank 2: `rank` is not one of numRanks, which is 2");
-  EXPECT_EQ(refusal([](auto &o) { o.numRanks = 9; }),
-            "invalid call: moe buffer of rank 0: numRanks is 9, more than a node's 8 and no "
-            "multiple of it, which the low-latency mode takes without nvlBytes");
   EXPECT_EQ(
-      refusal([](auto &o) { o.nvlBytes = 100; }),
-      "invalid call: moe buffer of rank 0: nvlBytes is 100; it is a multiple of 128, and not 0");
+      refusal([](auto &o) { o.numRanks = 9; }),
+      "invalid call: moe buffer of rank 0: numRanks is 9; with several nodes it must be a "
+      "multiple of nodeSize, which is 8, unless the low-latency mode is used without nvlBytes");
+  EXPECT_EQ(refusal([](auto &o) { o.nvlBytes = 100; }),
+            "invalid call: moe buffer of rank 0: nvlBytes is 100; it must be a multiple of 128, "
+            "and not 0");
   EXPECT_EQ(
       refusal([](auto &o) { o.nvlBytes = INT64_MAX / 128 * 128; }),
       "invalid call: moe buffer of rank 0: nvlBytes is 9223372036854775680, more than any GPU has");
-  EXPECT_EQ(refusal([](auto &o) { o.timeoutUs = INT64_MAX; }),
-            "invalid call: moe buffer of rank 0: timeoutUs is 9223372036854775807; it is from 1 to "
-            "1000000000000000");
+  EXPECT_EQ(
+      refusal([](auto &o) { o.timeoutUs = INT64_MAX; }),
+      "invalid call: moe buffer of rank 0: timeoutUs is 9223372036854775807; it must be from 1 to "
+      "1000000000000000");
   EXPECT_EQ(refusal([](auto &o) { o.netBytes = 128; }),
             "invalid call: moe buffer of rank 0: netBytes is 128 without ranks on other nodes");
   EXPECT_EQ(refusal([](auto &o) {
@@ -202,7 +204,7 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
   EXPECT_EQ(
       refusal([](auto &o) { o.numRanks = 16; }),
 #ifdef COLL_HAS_NET
-      "invalid call: moe buffer of rank 0: netBytes is 0, and there are ranks on other nodes");
+      "invalid call: moe buffer of rank 0: netBytes is 0, but there are ranks on other nodes");
 #else
       "unsupported: moe buffer of rank 0: this build has no transports, so ranks are of one node "
       "(it was configured without OpenSSL, or with COLL_ENABLE_NET off)");
@@ -216,15 +218,16 @@ TEST_F(MoeBufferTest, OptionsAreChecked) {
               o.numRanks = 16;
               o.netBytes = 100;
             }),
-            "invalid call: moe buffer of rank 0: netBytes is 100; it is a multiple of 128");
-  EXPECT_EQ(refusal([](auto &o) {
-              o.nodeSize = 2;
-              o.numRanks = 3;
-            }),
-            "invalid call: moe buffer of rank 0: numRanks is 3, more than a node's 2 and no "
-            "multiple of it, which the low-latency mode takes without nvlBytes");
+            "invalid call: moe buffer of rank 0: netBytes is 100; it must be a multiple of 128");
+  EXPECT_EQ(
+      refusal([](auto &o) {
+        o.nodeSize = 2;
+        o.numRanks = 3;
+      }),
+      "invalid call: moe buffer of rank 0: numRanks is 3; with several nodes it must be a "
+      "multiple of nodeSize, which is 2, unless the low-latency mode is used without nvlBytes");
   EXPECT_EQ(refusal([](auto &o) { o.nodeSize = 9; }),
-            "invalid call: moe buffer of rank 0: nodeSize is 9; it is from 1 to 8");
+            "invalid call: moe buffer of rank 0: nodeSize is 9; it must be from 1 to 8");
   fake_.failNext("memAlloc", dl::kCudaOutOfMemory);
   EXPECT_NE(refusal([](auto &) {}).find("moe buffer of rank 0: cuMemAlloc"), std::string::npos);
   EXPECT_EQ(fake_.liveAllocations(), 0);
@@ -243,7 +246,7 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
   EXPECT_EQ(refusal([](auto &cards) { cards.pop_back(); }),
             "moe buffer of rank 0: moe: 1 cards of 2 ranks");
   EXPECT_EQ(refusal([](auto &cards) { cards[1].magic = 7; }),
-            "moe buffer of rank 0: moe: the card of rank 1 is none, or another version's");
+            "moe buffer of rank 0: moe: the card of rank 1 is invalid, or of another version");
   EXPECT_EQ(refusal([](auto &cards) { cards[1] = cards[0]; }),
             "moe buffer of rank 0: moe: the card of rank 1 is that of rank 0");
   EXPECT_EQ(refusal([](auto &cards) { cards[1].nvlBytes *= 2; }),
@@ -375,8 +378,8 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   ASSERT_TRUE(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).ok());
   rank.wait();
   EXPECT_EQ(rank.buffer->check().toString(),
-            "invalid call: moe buffer of rank 0: `topkIdx` of token 1 has an expert that there is "
-            "not, or one twice, in place 0");
+            "invalid call: moe buffer of rank 0: `topkIdx` of token 1 has an unknown expert, or "
+            "the same one twice, in place 0");
   EXPECT_TRUE(rank.buffer->check().ok());
   EXPECT_EQ(rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, nullptr, rank.order)
                 .status()
@@ -385,7 +388,7 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
   MoeCombine combine;
   combine.hidden = 16;
   EXPECT_EQ(rank.buffer->combine(combine, {}, {}, rank.order).message(),
-            "moe buffer of rank 0: `handle` is none of a dispatch of this buffer");
+            "moe buffer of rank 0: `handle` is not from a dispatch of this buffer");
   auto received =
       rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
   ASSERT_TRUE(received.ok()) << received.status().toString();
@@ -411,7 +414,7 @@ TEST_F(MoeBufferTest, AHandleOfAnotherBufferIsRefused) {
   MoeHandle longer = received->handle;
   ++longer.numTokens;
   const auto expectRefusals = [&](MoeRank &rank, const MoeHandle &handle) {
-    const char *const text = "moe buffer of rank 0: `handle` is none of a dispatch of this buffer";
+    const char *const text = "moe buffer of rank 0: `handle` is not from a dispatch of this buffer";
     EXPECT_EQ(rank.buffer->dispatchAgain(in.tokens, handle, {}, rank.order).status().message(),
               text);
     EXPECT_EQ(rank.buffer->combine({}, handle, {}, rank.order).message(), text);
@@ -470,7 +473,7 @@ TEST_F(MoeBufferTest, RanksThatShareAGpuShareItsMultiprocessors) {
   MoeConfig config;
   config.numSms = 46;
   EXPECT_EQ(all[1]->buffer->combine({}, {}, config, all[1]->order).message(),
-            "moe buffer of rank 1: numSms is 46, and this rank has 44 of GPU 0, which ranks of "
+            "moe buffer of rank 1: numSms is 46; this rank has 44 of GPU 0, which ranks of "
             "this process "
             "share");
 }

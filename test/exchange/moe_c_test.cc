@@ -171,7 +171,7 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
     }
   EXPECT_EQ(coll_moe_combine(all_[1 - r].buffer, &combine, again.handle, order), kCollInvalidCall);
   EXPECT_EQ(coll_moe_last_error(), "invalid call: moe buffer of rank " + std::to_string(1 - r) +
-                                       ": `handle` is none of a dispatch of this buffer");
+                                       ": `handle` is not from a dispatch of this buffer");
   coll_moe_free_handle(received.handle);
   coll_moe_free_handle(again.handle);
 }

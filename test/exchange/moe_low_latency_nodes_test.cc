@@ -361,7 +361,7 @@ TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
   EXPECT_EQ(buffer.nvlRank(), 1);
   MoeTokens tokens;
   EXPECT_EQ(buffer.dispatchAgain(tokens, {}, {}, all[3]->order).status().message(),
-            "moe buffer of rank 3: without nvlBytes it has the low-latency mode alone");
+            "moe buffer of rank 3: without nvlBytes it has only the low-latency mode");
 }
 
 TEST_F(MoeLowLatencyNodesTest, AShapeThatDiffersIsNamedByAll) {
@@ -519,8 +519,8 @@ TEST_F(MoeLowLatencyNodesTest, AMessageIsCheckedBeforeItIsUsed) {
       return;
     }
     EXPECT_EQ(status.toString(),
-              "mismatch: moe buffer of rank 0: rank 1: it sends a row of a token "
-              "that there is not in the low-latency mode");
+              "mismatch: moe buffer of rank 0: rank 1: it sends a row of an unknown "
+              "token in the low-latency mode");
   });
 }
 

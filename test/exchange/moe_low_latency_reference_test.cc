@@ -105,7 +105,7 @@ TEST_F(ByHand, BadInputIsRefusedByName) {
   EXPECT_EQ(refusal([](auto &c) { c.x = nullptr; }),
             "rank 1: moe low latency: `x` is null or not aligned to 16 bytes");
   EXPECT_EQ(refusal([](auto &c) { c.dtype = kCollF32; }),
-            "rank 1: moe low latency: rows travel as bf16 or f8e4m3fn, not f32");
+            "rank 1: moe low latency: rows are sent as bf16 or f8e4m3fn, not f32");
   EXPECT_EQ(refusal([](auto &c) { c.dtype = kCollF8E4M3FN; }),
             "rank 1: moe low latency: rows of another type than those of rank 0");
   topk_[1][5] = 2;
@@ -113,7 +113,7 @@ TEST_F(ByHand, BadInputIsRefusedByName) {
   topk_[1][3] = 0;
   EXPECT_EQ(refusal([](auto &) {}), "rank 1: moe: `topkIdx` of token 1 has expert 0 twice");
   shape_.hidden = 64;
-  EXPECT_EQ(refusal([](auto &) {}), "moe low latency: hidden is 64; it is a multiple of 128");
+  EXPECT_EQ(refusal([](auto &) {}), "moe low latency: hidden is 64; it must be a multiple of 128");
 }
 
 // A row that one expert gives back, unweighted.

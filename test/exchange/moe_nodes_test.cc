@@ -483,9 +483,9 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
   syncAll(all);
   const std::vector<Small> many = smallCases(all, 200), large = smallCases(all, 20, 4096),
                            few = smallCases(all, 5);
-  expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call takes",
+  expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call needs",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, many[r]).status(); });
-  expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call takes",
+  expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call needs",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, large[r]).status(); });
   // No buffer has failed by that.
   beside(all, [&](size_t r, MoeRank &rank) {
@@ -499,7 +499,7 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
     EXPECT_EQ(
         rank.buffer->dispatchAgain(few[r].in.tokens, handle, {}, rank.order).status().message(),
         "moe buffer of rank " + std::to_string(r) +
-            ": `handle` is none of a dispatch of this buffer");
+            ": `handle` is not from a dispatch of this buffer");
   });
 }
 
@@ -578,7 +578,7 @@ TEST_F(MoeNodesTest, HandlesOfABufferThatIsGoneAreRefused) {
                       .status()
                       .message(),
                   "moe buffer of rank " + std::to_string(r) +
-                      ": `handle` is none of a dispatch of this buffer");
+                      ": `handle` is not from a dispatch of this buffer");
         return;
       }
       auto received = dispatchSmall(rank, cases[r]);
@@ -636,15 +636,15 @@ TEST_F(MoeNodesTest, OptionsAndCardsAreChecked) {
   MoeBufferOptions options = optionsOf(0, 4, 2, 300'000);
   options.netChunkBytes = 100;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
-            "moe buffer of rank 0: netChunkBytes is 100; it is a multiple of 256");
+            "moe buffer of rank 0: netChunkBytes is 100; it must be a multiple of 256");
   options.netChunkBytes = 4096;
   options.numRanks = INT32_MAX - 1;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
-            "moe buffer of rank 0: numRanks is 2147483646; it is up to 4096");
+            "moe buffer of rank 0: numRanks is 2147483646; it must be at most 4096");
   options.numRanks = 4;
   options.transport = nullptr;
   EXPECT_EQ(MoeBuffer::create(options).status().message(),
-            "moe buffer of rank 0: `transport` is null, and there are ranks on other nodes");
+            "moe buffer of rank 0: `transport` is null, but there are ranks on other nodes");
   MoeRank a(fake_, optionsOf(0, 2, 1, 300'000)), b(fake_, optionsOf(1, 2, 1, 300'000));
   std::vector<MoeCard> cards = {a.buffer->card(), b.buffer->card()};
   cards[1].netBytes *= 2;

@@ -230,13 +230,13 @@ TEST(MoeReferenceTest, BadInputIsRefusedByName) {
   EXPECT_EQ(refusal(bad), "");
   bad = good;
   bad.routing.numTopk = 33;
-  EXPECT_EQ(refusal(bad), "rank 0: moe: numTopk is 33; it is from 1 to 32");
+  EXPECT_EQ(refusal(bad), "rank 0: moe: numTopk is 33; it must be from 1 to 32");
   bad.routing.numTopk = 32;
   bad.routing.numTokens = 0;
   EXPECT_EQ(refusal(bad), "");
   MoeDispatchOptions options;
   options.config.numSms = 3;
-  EXPECT_EQ(refusal(good, options), "moe: numSms is 3; it is even, from 2 to 128");
+  EXPECT_EQ(refusal(good, options), "moe: numSms is 3; it must be even, from 2 to 128");
   options = {};
   options.expertAlignment = 0;
   EXPECT_EQ(refusal(good, options), "moe: expertAlignment is 0");

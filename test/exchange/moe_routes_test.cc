@@ -60,7 +60,7 @@ TEST_F(MoeRoutesTest, RoutesThatDoNotFitAreRefused) {
     change(there_[1]);
     return refusal();
   };
-  const std::string none = "mismatch: rank 2 sends a route that is none";
+  const std::string none = "mismatch: rank 2 sends an invalid route";
   EXPECT_EQ(with([](auto &routes) { routes[1].token = 3; }), none);
   EXPECT_EQ(with([](auto &routes) { routes[1].token = 0; }), none);
   EXPECT_EQ(with([](auto &routes) { routes[0].token = -1; }), none);
@@ -85,7 +85,7 @@ TEST_F(MoeRoutesTest, CountsThatCannotBeAreRefused) {
   EXPECT_EQ(with([](auto &counts) { counts.perRank[0] = 4; }), more);
   EXPECT_EQ(with([](auto &counts) { counts.perNode[1] = -1; }), more);
   EXPECT_EQ(with([](auto &counts) { counts.perRank.pop_back(); }),
-            "mismatch: rank 2 counts other ranks");
+            "mismatch: rank 2 sent counts for other ranks");
   EXPECT_EQ(with([](auto &counts) { counts.perExpert[0] = INT32_MAX; }),
             "mismatch: rank 2 has counted too many tokens for an expert");
 }

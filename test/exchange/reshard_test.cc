@@ -224,7 +224,7 @@ TEST(ReshardTest, BadBuffersAreNamed) {
   bad.expect(2, "rank 2: its target has 0 bytes; the plan needs 32");
   bad = BadCase();
   bad.buffers.peers.clear();
-  bad.expect(0, "rank 0: there is no way to the buffer of receiver 0 (rank 2)");
+  bad.expect(0, "rank 0: cannot reach the buffer of receiver 0 (rank 2)");
   auto transport = net::createLoopbackTransport();
   Mesh mesh(**transport);
   Bytes small(31);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kMostPitch = (int64_t{1} << 31) - 1; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
-// Cuts a box loop by loop: complete iterations of a loop stay together, its ends are cut further.
+// Cuts a box loop by loop: complete iterations of a loop stay together, partial ones are cut
+// further.
 class Cutter {
 public:
   explicit Cutter(const StridedBox &box) : box_(box), whole_{} {

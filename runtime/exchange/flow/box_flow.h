@@ -1,7 +1,7 @@
 // box_flow.h - a box as a stream of bytes: its rows laid end to end, in chunks.
 //
-// Both ends of a connection cut the same box, each with its own side's strides, so a chunk means
-// the same to both, however the rows lie.
+// Both ends of a connection cut the same box, each with the strides of its own side, so a chunk has
+// the same elements at both ends, whatever the layout of the rows.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_BOX_FLOW_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_BOX_FLOW_H
@@ -21,7 +21,7 @@ StridedBox reversed(StridedBox box);
 std::vector<StridedBox> packedParts(const StridedBox &box, int64_t begin, int64_t bytes);
 
 // Puts a box on the stream for the copy engines; GPU memory or pinned memory. The engine executes
-// the longest of its loops that has a pitch, the host the others.
+// the longest of its loops that has a pitch; the host runs the other loops.
 Status copyByEngine(const dl::GpuContext &gpu, const StridedBox &box, const char *src, char *dst,
                     dl::CudaStream stream);
 
@@ -31,8 +31,8 @@ struct BoxMemory {
   const dl::GpuContext *gpu = nullptr;
 };
 
-// A flow from the source of `box` in `memory`, which is sent, or written with what arrives. The
-// lane has the memory's GPU.
+// A flow from the source of `box` in `memory`, or into its destination. The lane's GPU is that of
+// the memory.
 ChunkFlow boxFlow(const StridedBox &box, const BoxMemory &memory, bool isSend, uint64_t tag,
                   const ChunkLane &lane);
 

@@ -93,8 +93,8 @@ Result<bool> ChunkRun::advanceRecv(ChunkPlace &place, int64_t chunk) {
     if (!came->done)
       return false;
     if (!flow_.mayBeShorter && came->bytes != static_cast<uint64_t>(bytes))
-      return Status(kCollMismatch, "it sends " + std::to_string(came->bytes) + " bytes where " +
-                                       std::to_string(bytes) + " are expected");
+      return Status(kCollMismatch, "it sends " + std::to_string(came->bytes) + " bytes, expected " +
+                                       std::to_string(bytes));
     place.slot.bytes = static_cast<int64_t>(came->bytes);
     COLL_RETURN_IF_ERROR(move(place, chunk));
     place.state = State::Copying;

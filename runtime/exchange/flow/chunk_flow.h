@@ -1,8 +1,8 @@
 // chunk_flow.h - bytes over a connection, in chunks, through a few slots of pinned memory.
 //
 // A *flow* is the data of one call in one direction. A sender's slots are filled, on a stream or at
-// once, then sent; a receiver's are received, then emptied. So copies and the network overlap, and
-// memory is bounded, however long the flow is. Chunks keep their order.
+// once, then sent; a receiver's slots are received, then emptied. So copies and the network
+// overlap, and memory is bounded, however long the flow is. Chunks keep their order.
 //
 // One thread at a time may use it.
 
@@ -23,7 +23,7 @@ namespace coll::rt {
 struct ChunkSlot {
   char *host = nullptr;   // aligned to 64, in pinned memory to 256
   char *device = nullptr; // the same memory, as the GPU addresses it
-  int64_t bytes = 0;      // that have arrived
+  int64_t bytes = 0;      // number of bytes that have arrived
 };
 
 struct ChunkFlow {
@@ -32,7 +32,7 @@ struct ChunkFlow {
   bool isSend = false;
   uint64_t tag = 0; // the same at both ends; used by one flow in each direction at a time
   int64_t numChunks = 0;
-  std::function<int64_t(int64_t chunk)> bytes; // up to a slot's
+  std::function<int64_t(int64_t chunk)> bytes; // at most the bytes of a slot
   // Fills the slot, or empties it; in the order of chunks. With a stream, the work is on it when
   // the function returns.
   std::function<Status(int64_t chunk, const ChunkSlot &slot)> move;
@@ -68,8 +68,8 @@ public:
 
   const ChunkFlow &flow() const { return flow_; }
   bool isDone() const { return ended_ == flow_.numChunks; }
-  // Does what is possible now. Returns whether anything changed. After an error the flow is left as
-  // it is: the connection has to be closed.
+  // Does what is possible now. Returns whether anything changed. After an error the flow is left
+  // unfinished: the connection has to be closed.
   Result<bool> advance();
 
 private:
@@ -92,12 +92,12 @@ private:
 // Slots for one flow at a time, and a stream for it.
 class ChunkLane {
 public:
-  // Pinned memory if there is a GPU (null: none), registered with the transport, which outlives the
-  // lane.
+  // Pinned memory if there is a GPU (`gpu` may be null), registered with the transport, which
+  // outlives the lane.
   static Result<std::unique_ptr<ChunkLane>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    net::Transport &transport, int device, int slots,
                                                    int64_t slotBytes);
-  // No request may use its slots any more.
+  // No request may still use its slots.
   ~ChunkLane();
   ChunkLane(const ChunkLane &) = delete;
   ChunkLane &operator=(const ChunkLane &) = delete;

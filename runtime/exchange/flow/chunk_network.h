@@ -1,5 +1,5 @@
-// chunk_network.h - a rank's resources for flows to and from others: connections to all of them,
-// the pump over these, and a stream for copies of each direction.
+// chunk_network.h - a rank's resources for flows to and from other ranks: connections to all of
+// them, the pump over these, and a stream for the copies of each direction.
 //
 // Threads: see links() and pump(); one thread at a time may call the other functions.
 
@@ -25,7 +25,7 @@ public:
   ChunkNetwork(const ChunkNetwork &) = delete;
   ChunkNetwork &operator=(const ChunkNetwork &) = delete;
 
-  // What the other ranks need to connect.
+  // The data that the other ranks need to connect.
   const net::Handle &handle() const { return links_->handle(); }
   // Blocks until all are connected; handles[r] is rank r's.
   Status connect(const std::vector<net::Handle> &handles) {

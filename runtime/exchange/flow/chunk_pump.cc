@@ -11,8 +11,8 @@ namespace coll::rt {
 namespace {
 
 constexpr int64_t kUnit = 256;
-// How long a wait polls without progress: within a call, and if calls come without an announcement,
-// one soon after the other.
+// How long a wait polls without progress: within a call; and for calls that are not announced,
+// because they follow one another closely.
 constexpr int64_t kSpinUs = 200, kEndlessSpinUs = 2000;
 
 } // namespace

@@ -1,7 +1,7 @@
 // chunk_pump.h - flows between this rank and others (chunk_flow.h), many at once.
 //
 // A flow may have slots of its own, which its user fills and empties. Such a flow may last as long
-// as the pump, and is asked whether a chunk is ready.
+// as the pump; its user says when a chunk is ready.
 //
 // Several threads may be in run(), each with its own flows; only one of them at a time may have
 // flows that use the pump's slots.
@@ -43,9 +43,9 @@ public:
   const ChunkSlot &slotOf(int rank, bool isSend, int64_t chunk) const;
   // Sum over all flows so far.
   int64_t bytesSent() const { return bytesSent_; }
-  // Blocks until all flows are done. `watch` is called repeatedly and says whether to go on. After
-  // an error flows are left as they are: the links have to be closed. There is no deadline if a
-  // flow is endless.
+  // Blocks until all flows are done. `watch` is called repeatedly and returns whether to continue.
+  // After an error flows are left unfinished: the links have to be closed. There is no deadline if
+  // a flow is endless.
   Status run(std::vector<RankFlow> flows, const std::function<Status()> &watch);
 
 private:

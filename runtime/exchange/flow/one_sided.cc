@@ -11,8 +11,8 @@ namespace coll::rt::exchange {
 
 namespace {
 
-// With more requests than these few, each of which has fewer bytes than this on average, a request
-// costs more than its bytes.
+// With more requests than this, of fewer bytes than this on average, a request costs more than its
+// bytes.
 constexpr uint64_t kFewRequests = 16, kFewBytes = 32 << 10;
 constexpr int kJudgedRows = 1 << 16;
 
@@ -50,12 +50,12 @@ bool JoinedRequest::take(char *own, uint64_t peerOffset, uint64_t bytes) {
   return true;
 }
 
-// Whether another piece of this process's buffer, beginning there, may be added.
+// Whether another piece of this process's buffer, which begins at `own`, may be added.
 bool JoinedRequest::hasPlace(const char *own) const {
   return count_ < maxSegments_ || endOf(segments_[static_cast<size_t>(count_) - 1]) == own;
 }
 
-// Adds these bytes of the peer's buffer, if they fit those that it has.
+// Adds these bytes of the peer's buffer, if they continue those that the request has.
 bool JoinedRequest::join(uint64_t peerOffset, uint64_t bytes) {
   if (rows_ * rowBytes_ + bytes > kMostBytes)
     return false;

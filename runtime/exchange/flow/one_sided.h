@@ -1,7 +1,7 @@
 // one_sided.h - boxes between memory of this process and a peer's, over a connection.
 //
-// Rows that follow each other without a gap on the peer's side travel in one request; when reading,
-// so do equidistant rows. Several requests are in flight at once.
+// Rows that follow each other without a gap on the peer's side are moved by one request; a read may
+// also move equidistant rows by one. Several requests are in flight at once.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_ONE_SIDED_H
@@ -25,8 +25,8 @@ public:
   // `memory`, `maxSegments`: see OneSided.
   JoinedRequest(Direction direction, const net::Memory *memory, int maxSegments);
 
-  // Adds bytes of this process, which are at `peerOffset` at the peer; false if they do not fit the
-  // earlier ones. Up to kMostBytes always fit an empty request.
+  // Adds bytes of this process that correspond to `peerOffset` at the peer; false if they cannot be
+  // joined to the earlier ones. Up to kMostBytes always fit an empty request.
   bool take(char *own, uint64_t peerOffset, uint64_t bytes);
   bool isEmpty() const { return count_ == 0; }
   void clear() { count_ = 0; }
@@ -47,7 +47,7 @@ private:
   uint64_t begin_ = 0, rowBytes_ = 0, stride_ = 0, rows_ = 0;
 };
 
-// Whether boxes need many requests of few bytes each, judging by their first 65,536 rows.
+// Whether boxes need many requests of few bytes each, estimated from their first 65,536 rows.
 bool isScattered(Direction direction, const std::vector<StridedBox> &boxes, char *own,
                  int maxSegments);
 
@@ -61,9 +61,9 @@ public:
   // Starts to move the box; its source is this process's buffer for Write, else the peer's. May
   // wait for earlier requests.
   Status move(const StridedBox &box);
-  // Waits for everything that was started. The destructor does not: call it. After an error the
-  // connection has to be closed before buffers are reused. kCollTimeout if a request has not ended,
-  // whatever else has failed.
+  // Waits for everything that was started. Call it, because the destructor does not wait. After an
+  // error the connection has to be closed before buffers are reused. kCollTimeout if a request has
+  // not ended, whatever else has failed.
   Status finish();
 
 private:

@@ -15,7 +15,7 @@ namespace {
 
 std::string nameOf(int rank) { return "rank " + std::to_string(rank); }
 
-// What a connection's failure means for the rank at its end. The kernel resets or closes the
+// Translates a connection's failure for the rank at its other end. The kernel resets or closes the
 // connections of a killed process.
 Status ofRank(int rank, const Status &failure) {
   if (failure.code() != kCollLink && failure.code() != kCollPeer)
@@ -95,7 +95,7 @@ Status RankLinks::advanceGuests() {
   return Status::okay();
 }
 
-// True once it has its place among the peers.
+// True once the connection has become a peer's.
 Result<bool> RankLinks::greet(Guest &guest) {
   if (!guest.greeting) {
     const net::Segment segment = segmentOf(guest.hello);
@@ -114,7 +114,7 @@ Result<bool> RankLinks::greet(Guest &guest) {
   const auto rank = static_cast<size_t>(guest.hello.rank);
   if (completion->bytes != sizeof guest.hello || guest.hello.magic != kMagic ||
       rank <= static_cast<size_t>(rank_) || rank >= peers_.size() || peers_[rank].connection)
-    return Status(kCollPeer, "a connection that is of no rank of this exchange");
+    return Status(kCollPeer, "a connection came from no rank of this exchange");
   COLL_RETURN_IF_ERROR(adopt(static_cast<int>(rank), std::move(guest.connection)));
   return true;
 }
@@ -164,7 +164,7 @@ Status RankLinks::listenTo(int rank) {
 
 //===-- ends --------------------------------------------------------------------===//
 
-// The reason that a rank sent at its end; a rank that sent none has ended all the same.
+// The reason that a rank sent at its end. A rank that sent none has ended as well.
 Status RankLinks::causeOf(int rank, Farewell &farewell, uint64_t bytes) {
   farewell.text[sizeof farewell.text - 1] = 0;
   if (bytes != sizeof farewell || farewell.code <= kCollOk || farewell.code > kCollInternal)
@@ -203,7 +203,7 @@ void RankLinks::abort(const Status &cause) {
   if (failure_.ok())
     failure_ = cause;
   const net::Segment segment = segmentOf(own_);
-  // A rank that cannot be told sees the connection's end, or its own deadline.
+  // A rank that cannot be told notices the end of the connection, or its own deadline.
   for (Peer &peer : peers_)
     if (peer.isReady)
       (void)peer.connection->isend(&segment, 1, kEndTag);

@@ -1,9 +1,9 @@
-// rank_links.h - a rank's connections to all other ranks of an exchange between nodes, and what
-// they report about those ranks.
+// rank_links.h - a rank's connections to all other ranks of an exchange between nodes, and the
+// failures that they report.
 //
-// Every rank is connected to every other one, so that all learn at once of a rank's end. The rank
-// with the higher number connects. Any thread may call abort(), poll() and explain() once connect()
-// is over; one thread at a time may call the other functions.
+// Every rank is connected to every other one, so that all ranks notice at once when one ends. The
+// rank with the higher number connects. Any thread may call abort(), poll() and explain() after
+// connect(); one thread at a time may call the other functions.
 
 #ifndef COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
 #define COLL_RUNTIME_EXCHANGE_FLOW_RANK_LINKS_H
@@ -23,7 +23,7 @@ public:
                                                    int numRanks);
   ~RankLinks(); // closes
 
-  // What the other ranks need to connect.
+  // The data that the other ranks need to connect.
   const net::Handle &handle() const { return listener_->handle(); }
   // Blocks until all are connected; handles[r] is rank r's. kCollTimeout names the missing ranks;
   // kCollInvalidCall if there are not as many handles as ranks.
@@ -32,13 +32,13 @@ public:
   bool isConnected() const { return isConnected_; }
   // The connection to another rank; after connect().
   net::Connection &to(int rank) { return *peers_[static_cast<size_t>(rank)].connection; }
-  // Why the exchange is over, if it is: a rank has left, or has reported a failure. Does not block.
+  // Ok, or why the exchange is over: a rank has left, or has reported a failure. Does not block.
   Status poll();
-  // Replaces the failure of connection `rank` by poll()'s answer, if that rank has given a reason.
+  // The failure of the connection to `rank`, or the reason that rank has given, if there is one.
   Status explain(int rank, const Status &failure);
-  // Tells all others why this rank gives up; once. poll() then reports it, too.
+  // Reports to all other ranks why this rank gives up; once. poll() then returns it, too.
   void abort(const Status &cause);
-  // Takes all buffers back from the transport.
+  // Closes all connections: the transport then uses no buffers.
   void close();
 
 private:

@@ -35,10 +35,10 @@ std::string is(const char *what, int64_t value) {
 
 Status checkBytes(const MoeBufferOptions &o, bool isWide) {
   if (o.nvlBytes < (o.lowLatency ? 0 : 1) || o.nvlBytes % kUnit)
-    return Status::invalid(is("nvlBytes", o.nvlBytes) + "; it is a multiple of 128" +
+    return Status::invalid(is("nvlBytes", o.nvlBytes) + "; it must be a multiple of 128" +
                            (o.lowLatency ? "" : ", and not 0"));
   if (o.netBytes < 0 || o.netBytes % kUnit)
-    return Status::invalid(is("netBytes", o.netBytes) + "; it is a multiple of 128");
+    return Status::invalid(is("netBytes", o.netBytes) + "; it must be a multiple of 128");
   if (o.netBytes > 0 && !isWide && !o.lowLatency)
     return Status::invalid(is("netBytes", o.netBytes) + " without ranks on other nodes");
   if (o.netBytes > 0 && o.nvlBytes > INT_MAX)
@@ -53,7 +53,7 @@ Status checkBytes(const MoeBufferOptions &o, bool isWide) {
 
 Status checkLowLatency(const MoeBufferOptions &o, bool isWide) {
   if (o.numRanks > static_cast<int>(kernels::kLowLatencyRanks))
-    return Status::invalid(is("numRanks", o.numRanks) + "; the low-latency mode takes " +
+    return Status::invalid(is("numRanks", o.numRanks) + "; the low-latency mode takes at most " +
                            std::to_string(kernels::kLowLatencyRanks));
   COLL_RETURN_IF_ERROR(checkMoeShape(o.lowLatencyShape, o.numRanks));
   const int64_t needed = MoeBuffer::lowLatencyBytes(o.lowLatencyShape, o.numRanks);
@@ -66,11 +66,11 @@ Status checkLowLatency(const MoeBufferOptions &o, bool isWide) {
 Status checkNodes(const MoeBufferOptions &o) {
   COLL_RETURN_IF_ERROR(MoeNodes::available());
   if (o.netBytes == 0 && o.nvlBytes > 0)
-    return Status::invalid("netBytes is 0, and there are ranks on other nodes");
+    return Status::invalid("netBytes is 0, but there are ranks on other nodes");
   if (!o.transport)
-    return Status::invalid("`transport` is null, and there are ranks on other nodes");
+    return Status::invalid("`transport` is null, but there are ranks on other nodes");
   if (o.netChunkBytes <= 0 || o.netChunkBytes % 256 || o.netChunkBytes > INT_MAX)
-    return Status::invalid(is("netChunkBytes", o.netChunkBytes) + "; it is a multiple of 256");
+    return Status::invalid(is("netChunkBytes", o.netChunkBytes) + "; it must be a multiple of 256");
   return Status::okay();
 }
 
@@ -78,20 +78,21 @@ Status checkOptions(const MoeBufferOptions &o) {
   if (o.rank < 0 || o.rank >= o.numRanks)
     return Status::invalid("`rank` is not one of numRanks, which is " + std::to_string(o.numRanks));
   if (o.numRanks > kMoeMaxRanks)
-    return Status::invalid(is("numRanks", o.numRanks) + "; it is up to " +
+    return Status::invalid(is("numRanks", o.numRanks) + "; it must be at most " +
                            std::to_string(kMoeMaxRanks));
   if (o.nodeSize < 1 || o.nodeSize > kMoeNodeRanks)
-    return Status::invalid(is("nodeSize", o.nodeSize) + "; it is from 1 to 8");
+    return Status::invalid(is("nodeSize", o.nodeSize) + "; it must be from 1 to 8");
   if (o.timeoutUs <= 0 || o.timeoutUs > kMostTimeoutUs)
-    return Status::invalid(is("timeoutUs", o.timeoutUs) + "; it is from 1 to " +
+    return Status::invalid(is("timeoutUs", o.timeoutUs) + "; it must be from 1 to " +
                            std::to_string(kMostTimeoutUs));
   const bool isWide = o.numRanks > o.nodeSize;
   COLL_RETURN_IF_ERROR(checkBytes(o, isWide));
   // The normal mode needs the same number of ranks on each node.
   if (isWide && o.numRanks % o.nodeSize && (!o.lowLatency || o.nvlBytes > 0))
-    return Status::invalid(
-        is("numRanks", o.numRanks) + ", more than a node's " + std::to_string(o.nodeSize) +
-        " and no multiple of it, which the low-latency mode takes without nvlBytes");
+    return Status::invalid(is("numRanks", o.numRanks) +
+                           "; with several nodes it must be a multiple of nodeSize, which is " +
+                           std::to_string(o.nodeSize) +
+                           ", unless the low-latency mode is used without nvlBytes");
   if (o.lowLatency)
     COLL_RETURN_IF_ERROR(checkLowLatency(o, isWide));
   return isWide ? checkNodes(o) : Status::okay();
@@ -188,7 +189,7 @@ Status MoeBuffer::open() {
   if (!memory)
     return memory.status();
   memory_ = memory.take();
-  // Until sync() only this rank looks there.
+  // Until sync(), only this rank reads these words.
   for (uint32_t r = 0; r < size; ++r)
     group_.workspace[r] = memory_->data();
   COLL_RETURN_IF_ERROR(
@@ -221,7 +222,7 @@ Status MoeBuffer::open() {
     return Status::okay();
   Result<std::unique_ptr<CallQueue>> calls = CallQueue::create(gpu_, [this](const Status &failure) {
     (void)settle(failure);
-    nodes_->drain(); // afterwards the caller may use its memory again
+    nodes_->drain(); // afterwards the caller may reuse its memory
   });
   if (!calls)
     return calls.status();
@@ -232,7 +233,7 @@ Status MoeBuffer::open() {
 Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
   return named([&]() -> Status {
     if (isDestroyed_ || isAvailable_)
-      return Status::invalid(isDestroyed_ ? "sync after destroy" : "a second sync");
+      return Status::invalid(isDestroyed_ ? "sync after destroy" : "sync was called a second time");
     Result<std::vector<char *>> all = memory_->open(card_, cards);
     if (!all)
       return all.status();
@@ -244,7 +245,7 @@ Status MoeBuffer::sync(const std::vector<MoeCard> &cards) {
       for (const MoeCard &card : cards)
         handles.push_back(card.net);
       COLL_RETURN_IF_ERROR(nodes_->connect(handles));
-      // Kernels that wait for messages are told when no more will come.
+      // Kernels that wait for messages end when no more will arrive.
       if (options_.lowLatency)
         COLL_RETURN_IF_ERROR(nodes_->startLowLatency(
             [this] { __atomic_store_n(&words_->control.abort, 1, __ATOMIC_RELEASE); }));
@@ -270,7 +271,7 @@ Status MoeBuffer::share(const std::vector<MoeCard> &cards) {
 Status MoeBuffer::destroy() {
   return named([&]() -> Status {
     if (isDestroyed_)
-      return Status::invalid("a second destroy");
+      return Status::invalid("destroy was called a second time");
     Status ended;
     if (calls_)
       calls_->finish();
@@ -332,7 +333,7 @@ Status MoeBuffer::alive() {
     std::lock_guard<std::mutex> lock(mutex_);
     COLL_RETURN_IF_ERROR(failure_);
   }
-  // If no more messages come, kernels are told to end; the reason is in the network's failure.
+  // If no more messages arrive, kernels are told to end; the reason is in the network's failure.
   const bool isFar = nodes_ && options_.lowLatency;
   Status failed = isFar ? nodes_->lowLatencyFailure() : Status::okay();
   if (failed.ok())
@@ -382,8 +383,9 @@ Status MoeBuffer::joint(const Status &part) {
   return nodes_ && !part.ok() && part.code() != kCollInvalidCall ? settle(part) : part;
 }
 
-// A rank that has left is a better reason than the ranks that were waited for, or gave up, because
-// of it. A rank whose kernels end because others' did receives the reason a moment later.
+// If a rank has left, that is a better reason than the ranks that were waited for, or that gave up,
+// because of it. A rank whose kernels end because another rank's did receives the reason a moment
+// later.
 Status MoeBuffer::reasonOf(const Status &failure) {
   const bool isAnothers = failure.code() == kCollPeer || failure.code() == kCollAborted;
   const auto end =
@@ -412,7 +414,7 @@ Status MoeBuffer::readyForNormal() {
   COLL_RETURN_IF_ERROR(ready());
   return options_.nvlBytes > 0
              ? Status::okay()
-             : Status::invalid("without nvlBytes it has the low-latency mode alone");
+             : Status::invalid("without nvlBytes it has only the low-latency mode");
 }
 
 Result<MoeView> MoeBuffer::localBuffer(CollDtype dtype, int64_t offset, bool useNet) const {

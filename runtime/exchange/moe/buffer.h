@@ -1,5 +1,5 @@
-// buffer.h - the token exchange of moe.h between GPUs: up to eight ranks of a node, or several
-// nodes of as many ranks each.
+// buffer.h - the token exchange of moe.h between GPUs: up to eight ranks of one node, or several
+// nodes of up to as many ranks each.
 //
 //   auto buffer = MoeBuffer::create(options).take();  // on each rank
 //   … exchange buffer->card() with all ranks, by any means …
@@ -11,27 +11,24 @@
 //   … all ranks meet …
 //   buffer->destroy();
 //
-// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves:
-// dispatch puts received tokens into the first one, where `MoeReceived` points to until
-// the next dispatch; combine's peers read from the second one, or, in place, from the
-// first. Rows that are elsewhere are copied into the second one first. **Order.** Calls
-// run on the communication stream; MoeOrder says what they wait for, and what waits for
-// them. All ranks make the same calls in the same order. **Waiting.** Only a dispatch
-// without a worst case blocks: until the counts are known, or for 1.25 times
-// `timeoutUs`, after which the buffer fails. No call allocates GPU memory. **Several
-// nodes.** The same calls work: by peer memory inside a node, over a transport between
-// nodes, which a token crosses once for each other node that wants it (routes.h). The
-// host drives the network: a thread of the buffer does dispatch and combine, one after
-// the other, and the communication stream waits for each (call_queue.h says what that
-// requires of a program). Sums of a node are rounded to bf16 where they cross.
-// `netBytes` of GPU memory hold tokens of other nodes while they are passed on, sums on
-// their way back, and tables. sync() blocks, and destroy() until the calls have ended.
-// **Failure.** check() and the next call report failures after a call has returned, on
-// the GPUs or the network (a rank is missing, or makes another call; too many tokens for
-// a worst case). The buffer has then failed on all ranks: destroy it. Between nodes the
-// buffer also fails if the driver fails a call on one rank, and the others receive the
-// reason. Wrong indices count as -1, and only check() reports them, because peers wait
-// for the calls.
+// **Memory.** A rank has nvlBytes of GPU memory besides its workspace, in two halves: dispatch puts
+// received tokens into the first half, where `MoeReceived` points to until the next dispatch;
+// combine's peers read from the second half, or, in place, from the first. Rows that are elsewhere
+// are copied into the second half first. **Order.** Calls run on the communication stream; MoeOrder
+// says what they wait for, and what waits for them. All ranks make the same calls in the same
+// order. **Waiting.** Only a dispatch without a worst case blocks: until the counts are known, or
+// for 1.25 times `timeoutUs`, after which the buffer fails. No call allocates GPU memory. **Several
+// nodes.** The same calls work: with peer memory inside a node, and over a transport between nodes,
+// which a token crosses once for each other node that wants it (routes.h). The host drives the
+// network: a thread of the buffer executes dispatch and combine, one after the other, and the
+// communication stream waits for each (call_queue.h says what that requires of a program). Sums of
+// a node are rounded to bf16 before they cross. `netBytes` of GPU memory hold tokens of other nodes
+// while they are relayed, sums on their way back, and tables. sync() blocks, and destroy() until
+// the calls have ended. **Failure.** If something fails on the GPUs or the network after a call has
+// returned (a rank is missing, or makes another call; too many tokens for a worst case), check()
+// and the next call report it. The buffer has then failed on all ranks: destroy it. Between nodes
+// the buffer also fails if the driver fails a call on one rank, and the others receive the reason.
+// Wrong indices count as -1, and only check() reports them, because peers wait for the calls.
 //
 // An object belongs to one thread at a time.
 
@@ -59,21 +56,21 @@ struct MoeBufferOptions {
   // A multiple of 128. On several nodes up to INT_MAX unless lowLatency; on one node 0, or with
   // lowLatency at least lowLatencyBytes(), which is then the size of that mode's memory.
   int64_t netBytes = 0;
-  // Adds that mode; without nvlBytes it is the only one. With nvlBytes, the number of ranks on
+  // Adds that mode; without nvlBytes it is the only mode. With nvlBytes, the number of ranks on
   // several nodes is a multiple of nodeSize, as without the mode.
   bool lowLatency = false;
   MoeLowLatencyShape lowLatencyShape;   // of all its calls, until lowLatencyClean()
-  bool explicitlyDestroy = false;       // else the destructor does
+  bool explicitlyDestroy = false;       // false: the destructor destroys the buffer
   int device = 0;                       // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
   int nodeSize = kMoeNodeRanks;         // ranks of a node, if there are several nodes
-  // For several nodes: the transport between them, which outlives the buffer, and the bytes that
-  // travel at a time.
+  // For several nodes: the transport between them, which outlives the buffer, and the bytes of one
+  // message.
   net::Transport *transport = nullptr;
   int64_t netChunkBytes = 1 << 20; // a multiple of 256
 };
 
-// What a call waits for, and what waits for it.
+// The work that a call waits for, and the work that waits for the call.
 struct MoeOrder {
   dl::CudaStream compute = nullptr; // the caller's; may be commStream()
   dl::CudaEvent previous = nullptr; // the call begins after it; null: after what is on `compute`
@@ -100,12 +97,12 @@ public:
   MoeBuffer(const MoeBuffer &) = delete;
   MoeBuffer &operator=(const MoeBuffer &) = delete;
 
-  // For the other ranks. The workspace is ready when the object exists.
+  // Data for the other ranks. The workspace is ready when the object exists.
   const MoeCard &card() const { return card_; }
-  // cards[r] is rank r's. Call it once; the buffer can be used then. kCollMismatch, with both ranks
-  // and both values, on all ranks: a rank has other options.
+  // cards[r] is rank r's. Call it once; afterwards the buffer can be used. kCollMismatch on all
+  // ranks, with both ranks and both values, if a rank has other options.
   Status sync(const std::vector<MoeCard> &cards);
-  // All ranks have to have seen the end of their last calls. Call it once. Afterwards calls fail,
+  // Call it once, when all ranks have seen the end of their last calls. Afterwards calls fail,
   // card() is empty, and commStream() and combineInput() are null.
   Status destroy();
 
@@ -120,13 +117,13 @@ public:
   const dl::CudaIpcHandle &localIpcHandle() const { return card_.memory.ipc; }
   const net::Handle &localNetId() const { return card_.net; }
   dl::CudaStream commStream() const { return stream_; }
-  // Bytes that this rank has sent to other nodes so far.
+  // The bytes that this rank has sent to other nodes so far.
   int64_t netBytesSent() const { return nodes_ ? nodes_->bytesSent() : 0; }
-  // A view from byte `offset` of this rank's nvlBytes, or netBytes, on. The latter hold tokens of
+  // A view of this rank's nvlBytes, or netBytes, from byte `offset` on. netBytes hold tokens of
   // other nodes on their way or, on one node, are the memory of the low-latency mode.
   Result<MoeView> localBuffer(CollDtype dtype, int64_t offset, bool useNet) const;
 
-  // The failures that the GPUs have reported: ok, or kCollTimeout, kCollPeer, kCollMismatch,
+  // Ok, or the failure that the GPUs have reported: kCollTimeout, kCollPeer, kCollMismatch,
   // kCollAborted, or kCollInvalidCall for indices and numbers of tokens. Indices are reported once.
   Status check();
   // Ends everything that waits on the GPUs, here and on the peers. Any thread may call it.
@@ -137,53 +134,53 @@ public:
 
   // GPU memory for a dispatch's handle; the caller keeps it as long as the handle.
   static int64_t handleBytes(int64_t numTokens, int numRanks, const MoeConfig &config);
-  // How many such tokens a dispatch has room for.
+  // The number of such tokens for which a dispatch has room.
   int64_t maxReceived(const MoeTokens &tokens, int numTopk) const;
   // `handleMemory`: handleBytes() of GPU memory, aligned to 16. kCollTimeout: the counts did not
   // arrive.
   Result<MoeReceived> dispatch(const MoeTokens &tokens, const MoeRouting &routing,
                                const MoeLayout &layout, const MoeDispatchOptions &options,
                                void *handleMemory, const MoeOrder &order);
-  // Cached mode: indices and weights do not travel, nothing is counted, and the host does not wait.
+  // Cached mode: indices and weights are not sent, nothing is counted, and the host does not wait.
   Result<MoeReceived> dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                     const MoeConfig &config, const MoeOrder &order);
 
   // Rows for combine that are written here need no copy.
   void *combineInput() const { return isDestroyed_ ? nullptr : area(kGiven); }
-  // Rows are read in place if `x` is combineInput(), or MoeReceived::x: the same on all ranks, even
-  // on one without rows.
+  // Rows are read in place if `x` is combineInput() or MoeReceived::x, which must be the same
+  // choice on all ranks, even on one without rows.
   Status combine(const MoeCombine &combine, const MoeHandle &handle, const MoeConfig &config,
                  const MoeOrder &order);
 
-  // --- the low-latency mode (low_latency.h), in memory of its own: nothing is to be cleaned up
-  // when calls of both modes follow each other. No call blocks, so they may be captured; a graph is
-  // replayed by all ranks. Between nodes a thread of the buffer, which is told of no call, moves
-  // messages, and check() says what it has met. All ranks make the same calls in the same order,
-  // but may choose `hook`, `previous` and `numSms` as they like.
+  // --- the low-latency mode (low_latency.h), in its own memory, so calls of both modes may follow
+  // each other without a clean-up. No call blocks, so calls may be captured; all ranks replay a
+  // graph. Between nodes a thread of the buffer moves messages without being told of calls, and
+  // check() reports what it finds. All ranks make the same calls in the same order, but may choose
+  // `hook`, `previous` and `numSms` as they like.
 
-  // GPU memory that the mode takes beside nvlBytes, unless netBytes is larger: two buffers, which
+  // GPU memory that the mode needs besides nvlBytes, unless netBytes is larger: two buffers, which
   // calls use in turns.
   static int64_t lowLatencyBytes(const MoeLowLatencyShape &shape, int numRanks);
-  // Pinned memory that it takes with several nodes: messages to and from their ranks.
+  // Pinned memory that the mode needs with several nodes: messages to and from their ranks.
   static int64_t lowLatencyHostBytes(const MoeLowLatencyShape &shape, int numRanks, int nodeSize);
   // Sends and receives. With a hook it only sends, and lowLatencyReceive() does the rest; in
   // between nothing runs on this GPU. check() reports wrong indices once.
   Status lowLatencyDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
                             const MoeOrder &order, MoeHook *hook = nullptr);
-  // `rows`: of the dispatch. Rows are sent without a copy.
+  // `rows` are those of the dispatch. They are sent without a copy.
   Status lowLatencyCombine(const MoeLowLatencyCombine &call, const MoeLowLatencyRows &rows,
                            const MoeOrder &order, MoeHook *hook = nullptr);
-  // Call it once for each hook; up to two calls may be unreceived, in any order. The memory of the
-  // call must still exist.
+  // Call it once for each hook. Up to two calls may wait to be received, in any order. The memory
+  // of the call must still exist.
   Status lowLatencyReceive(const MoeHook &hook, const MoeOrder &order);
   // [L][R * maxTokens][hidden] bf16 in the buffer of the next call, which has to be a combine:
   // experts may write their rows here and need no memory of their own.
   Result<MoeView> lowLatencyCombineInput() const;
   // From here on calls have this shape, and both buffers are empty. All ranks call it, after the
-  // same calls, with the same shape. kCollInvalidCall: it needs more bytes than the mode has here,
-  // larger messages between nodes than the first shape, or a call was not received; then nothing
-  // has changed on this rank. It does not block. It must not be captured, and graphs of earlier
-  // calls must not be replayed.
+  // same calls, with the same shape. kCollInvalidCall if it needs more bytes than the mode has here
+  // or larger messages between nodes than the first shape, or if a call was not received; then
+  // nothing has changed on this rank. It does not block. It must not be captured, and graphs of
+  // earlier calls must not be replayed.
   Status lowLatencyClean(const MoeLowLatencyShape &shape, const MoeOrder &order);
 
 private:
@@ -199,7 +196,8 @@ private:
   MoeBuffer(const MoeBufferOptions &options, const MoePlatform &platform)
       : options_(options), platform_(platform) {}
   Status open();
-  // Adds the rank to a failure. Public calls return it; internal functions do not name the rank.
+  // Adds the rank to a failure. Public calls return the result; internal functions do not name the
+  // rank.
   Status named(const Status &status) const;
   template <typename T>
   Result<T> named(Result<T> result) const {
@@ -207,9 +205,10 @@ private:
   }
   Status alive();
   Status ready();          // whether a call may be made
-  Status readyForNormal(); // whether one of the normal mode may
+  Status readyForNormal(); // whether a call of the normal mode may be made
   Status readyForLowLatency();
-  // How many blocks of a kernel surely run at once, beside those of ranks on the same GPU.
+  // The number of a kernel's blocks that surely run at once, besides those of ranks on the same
+  // GPU.
   Status share(const std::vector<MoeCard> &cards);
   uint64_t halfBytes() const { return static_cast<uint64_t>(options_.nvlBytes) / 2 / 512 * 512; }
   char *areaOf(int rank, Half half) const {
@@ -239,13 +238,13 @@ private:
   bool isBusy() const;
   Status kernelsFailure() const;
   Status failureOf(uint64_t word) const; // the failure that a kernel has reported
-  // Whether an exchange with other nodes may go on.
+  // Ok, or why an exchange with other nodes must end.
   Status watch();
   // Fails the buffer because of a failure of an exchange with other nodes, and tells the others.
   // Returns the reason. Any thread may call it.
   Status settle(const Status &failure);
   // The outcome of this rank's part in a call that all ranks make. If the driver has failed it,
-  // other ranks would wait; between nodes the failure is therefore settled. A refused call has
+  // other ranks would wait, so between nodes the failure is settled. A call that was refused has
   // begun nothing.
   Status joint(const Status &part);
   Status reasonOf(const Status &failure); // the reason that the links report, or ok
@@ -262,7 +261,7 @@ private:
                      char *memory, MoeWay &way);
   Status fillHandle(const MoeRoutes &routes, const std::vector<uint8_t> &isTokenInRank,
                     int numChannels, char *memory);
-  // The rows of a posted call, in and between nodes. Without a routing it follows known routes.
+  // The rows of a posted call, within and between nodes. Without a routing it follows known routes.
   struct Crossing {
     MoeTokens tokens;
     const int64_t *topkIdx = nullptr;
@@ -318,13 +317,13 @@ private:
   int mostSms_ = 0;                  // this rank's share of its GPU
   std::unique_ptr<MoeNodes> nodes_;  // with several nodes
   std::unique_ptr<CallQueue> calls_; // calls of the normal mode across nodes; ends before nodes_
-  // Kept by the ways of handles, which may outlive the buffer: it is unique to this buffer.
+  // Referenced by the MoeWay of handles, which may outlive the buffer: it is unique to this buffer.
   const std::shared_ptr<const char> mark_ = std::make_shared<char>();
   std::mutex mutex_; // protects failure_
   Status failure_;   // of the exchange with other nodes
   MoeLowLatencyShape lowLatencyShape_ = options_.lowLatencyShape;
   int64_t lowLatencyCalls_ = 0;
-  // The calls of the two buffers that are to be received.
+  // The calls in the two buffers that have yet to be received.
   std::variant<std::monostate, kernels::LowLatencyDispatchArgs, kernels::LowLatencyCombineArgs>
       pending_[2];
   MoeCard card_;

@@ -55,7 +55,7 @@ Result<MoeReceived> MoeBuffer::dispatchAcross(const MoeTokens &tokens, const Moe
   const int channels = options.config.numChannels();
   Result<uint32_t> routed = post([=, refused = isKnown ? &refused : nullptr]() -> Status {
     const Status found = routeAcross(sign, layout, channels, handleMemory, *way);
-    // All ranks refuse alike, and nothing has begun.
+    // All ranks refuse the call, and nothing has begun.
     if (!refused || found.code() != kCollInvalidCall || !watch().ok())
       return found;
     *refused = found;
@@ -160,7 +160,7 @@ Status MoeBuffer::postCrossing(const Crossing &crossing, MoeReceived &received) 
   return Status::okay();
 }
 
-// All ranks come to the same result.
+// All ranks get the same result.
 Status MoeBuffer::checkReceivers(const MoeRoutes &routes, const kernels::MoeShape &shape) const {
   if (routes.maxReceived <= shape.capacity)
     return Status::okay();
@@ -169,7 +169,7 @@ Status MoeBuffer::checkReceivers(const MoeRoutes &routes, const kernels::MoeShap
                          std::to_string(shape.capacity));
 }
 
-// Here too.
+// All ranks get the same result.
 Status MoeBuffer::checkRoom(const Crossing &crossing) const {
   const MoeRoutes &routes = *crossing.way->routes;
   COLL_RETURN_IF_ERROR(checkReceivers(routes, crossing.shape));
@@ -186,7 +186,7 @@ Status MoeBuffer::moveAcross(const Crossing &crossing) {
   if (!relay)
     return relay.status();
   COLL_RETURN_IF_ERROR(nodes_->sendAfter());
-  // This rank's tokens for its own node move while those for other nodes are on the network.
+  // Tokens for this rank's own node move while tokens for other nodes are on the network.
   TokenMove tokenMove = {routes.numTokens, crossing.topkIdx, relay->totals, relay->ownRows};
   tokenMove.firstExpert = int64_t{netRank()} * crossing.shape.numExperts;
   const auto moveOwn = [&](const MoeTokens &tokens) {

@@ -1,4 +1,4 @@
-// The calls of MoeBuffer inside a node, and what they share with calls across nodes.
+// The calls of MoeBuffer inside a node, and the code that they share with calls across nodes.
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/moe/buffer_words.h"
@@ -23,7 +23,7 @@ kernels::MoeGrid gridOf(const MoeConfig &config) {
 Status MoeBuffer::checkConfig(const MoeConfig &config) const {
   COLL_RETURN_IF_ERROR(checkMoeConfig(config));
   if (config.numSms > mostSms_)
-    return Status::invalid("numSms is " + std::to_string(config.numSms) + ", and this rank has " +
+    return Status::invalid("numSms is " + std::to_string(config.numSms) + "; this rank has " +
                            std::to_string(mostSms_) + " of GPU " + std::to_string(options_.device) +
                            ", which ranks of this process share");
   return Status::okay();
@@ -142,7 +142,7 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     if (status.ok() && !options.worstCaseTokens)
       status = awaitCounts(order.done ? order.done : after_, routing.numExperts / options_.numRanks,
                            received);
-    // Half of the call was launched, and late counts would be taken for those of the next call.
+    // Half of the call was launched; the next call would take late counts for its own.
     if (!status.ok())
       return settle(status);
     return received;
@@ -198,7 +198,7 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
   args.numTokens = static_cast<uint32_t>(tokenMove.numTokens);
   args.x = tokens.x;
   args.topkIdx = tokenMove.topkIdx;
-  // Members agree whether indices travel. A rank without tokens reads none.
+  // Members agree on whether indices are sent. A rank without tokens reads none.
   if (shape.numTopk > 0 && !args.topkIdx)
     args.topkIdx = reinterpret_cast<const int64_t *>(area(kReceived));
   args.topkWeights = tokens.topkWeights;
@@ -215,7 +215,7 @@ Status MoeBuffer::move(const MoeTokens &tokens, const kernels::MoeShape &shape,
 
 Status MoeBuffer::checkHandle(const MoeHandle &handle) const {
   if (!handle.way || handle.way->owner != mark_ || handle.way->numTokens != handle.numTokens)
-    return Status::invalid("`handle` is none of a dispatch of this buffer");
+    return Status::invalid("`handle` is not from a dispatch of this buffer");
   return Status::okay();
 }
 
@@ -246,7 +246,7 @@ void MoeBuffer::pointTo(const kernels::MoeShape &shape, MoeReceived &received) c
 
 Status MoeBuffer::awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received) {
   using Clock = std::chrono::steady_clock;
-  // A quarter later than the kernels, which know which rank they have waited for.
+  // A quarter later than the kernels' deadline, because they know which rank they have waited for.
   const auto deadline =
       Clock::now() + std::chrono::microseconds(options_.timeoutUs + options_.timeoutUs / 4);
   const kernels::MoeCounters &counters = words_->counters;

@@ -1,5 +1,5 @@
-// The low-latency mode of MoeBuffer: its memory, whose turn a buffer is, and the calls to be
-// received.
+// The low-latency mode of MoeBuffer: its memory, the turns of its two buffers, and the calls that
+// have yet to be received.
 
 #include "runtime/exchange/moe/buffer_words.h"
 
@@ -20,7 +20,7 @@ kernels::LowLatencyShape kernelShape(const MoeLowLatencyShape &shape) {
           static_cast<uint32_t>(shape.numTopk), static_cast<uint32_t>(shape.numExperts)};
 }
 
-// Takes the place of the capacity in notifications, which ranks have to agree on.
+// Used in place of the capacity in notifications, so that ranks agree on the shape.
 uint32_t numberOf(const MoeLowLatencyShape &shape) {
   uint64_t hash = 0;
   for (int64_t value :
@@ -77,7 +77,7 @@ Status MoeBuffer::clearLowLatency() {
   return Status::okay();
 }
 
-// Call numbers continue, as those of other nodes' messages do.
+// Call numbers continue, and so do those of other nodes' messages.
 Status MoeBuffer::reshapeLowLatency(const MoeLowLatencyShape &shape) {
   const dl::Cuda &cuda = *platform_.cuda;
   auto &states = words_->lowLatencyStates;
@@ -137,7 +137,7 @@ Status MoeBuffer::enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &
   if (nodes_)
     COLL_RETURN_IF_ERROR(
         post([this, shape] { return nodes_->cleanLowLatency(kernelShape(shape)); }).status());
-  // Peers store into these buffers until they have left their last calls, and again in their next
+  // Peers store into these buffers until they have ended their last calls, and again in their next
   // ones.
   COLL_RETURN_IF_ERROR(meet(shape));
   COLL_RETURN_IF_ERROR(reshapeLowLatency(shape));
@@ -145,7 +145,7 @@ Status MoeBuffer::enqueueClean(const MoeLowLatencyShape &shape, const MoeOrder &
   return end(order);
 }
 
-// A notification of no tokens, whose words are in none of the buffers.
+// A notification of no tokens, whose words are in neither of the buffers.
 Status MoeBuffer::meet(const MoeLowLatencyShape &shape) {
   Words &words = *reinterpret_cast<Words *>(pinned_.device());
   kernels::MoeNotifyArgs notify;
@@ -166,7 +166,7 @@ Result<MoeView> MoeBuffer::lowLatencyCombineInput() const {
     const auto buffer = static_cast<size_t>(lowLatencyCalls_ % 2);
     if (pending_[buffer].index() != 0)
       return refuse("call " + std::to_string(lowLatencyCalls_ - 2) +
-                    ", whose buffer that is, was not received");
+                    ", which uses the same buffer, was not received");
     const MoeLowLatencyShape &shape = lowLatencyShape_;
     const kernels::LowLatencyCall call = lowLatencyCall({}, 0);
     return MoeView{call.buffers[group_.rank] + kernels::lowLatencyArea(call.shape).rows, kCollBf16,
@@ -250,7 +250,7 @@ Status MoeBuffer::lowLatencyReceive(const MoeHook &hook, const MoeOrder &order) 
     COLL_RETURN_IF_ERROR(ready());
     if (hook.call < 0 || hook.call >= lowLatencyCalls_ || hook.call < lowLatencyCalls_ - 2 ||
         pending_[hook.call % 2].index() == 0)
-      return refuse("call " + std::to_string(hook.call) + " is none that is to be received");
+      return refuse("call " + std::to_string(hook.call) + " does not wait to be received");
     auto &pending = pending_[hook.call % 2];
     COLL_RETURN_IF_ERROR(std::visit(
         [&](const auto &args) {
@@ -278,7 +278,7 @@ Status MoeBuffer::launchLowLatency(const Args &args, const MoeOrder &order) {
     // No event is needed if no stream waits for it.
     if (!order.done && order.compute == stream_)
       return Status::okay();
-    // The kernel has been counted by the GPU alone where this fails.
+    // If this fails, only the GPU has counted the kernel.
     const Status ended = end(order);
     return ended.ok() ? ended : settle(ended);
   }());

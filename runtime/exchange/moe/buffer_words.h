@@ -12,7 +12,7 @@ struct MoeBuffer::Words {
   kernels::PeerControl control;
   alignas(64) uint64_t layoutError;
   alignas(64) kernels::MoeCounters counters;
-  // For notifications of no tokens, by which ranks meet; only the GPU uses it.
+  // For notifications of no tokens, with which ranks meet; only the GPU uses it.
   alignas(64) int32_t noTokens[kernels::kMaxPeers];
   // Copies of the states of both low-latency buffers while these are cleared; only the driver uses
   // it.

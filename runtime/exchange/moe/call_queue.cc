@@ -85,7 +85,7 @@ void CallQueue::wait(uint32_t number) {
   changed_.wait(lock, [&] { return static_cast<int32_t>(ended_ - number) >= 0; });
 }
 
-// Sizes that callers and peers give decide what a call allocates, so allocation may fail.
+// Callers and peers choose the sizes that a call allocates, so allocation may fail.
 Status CallQueue::perform(const Posted &posted) {
   try {
     return posted.call(posted.reached);
@@ -111,7 +111,7 @@ void CallQueue::run() {
         hasFailed = true;
         fail_(status);
       }
-    posted.call = nullptr; // releases what it holds
+    posted.call = nullptr; // releases the objects that it holds
     __atomic_store_n(word, posted.number, __ATOMIC_RELEASE);
     lock.lock();
     free_.push_back(posted.reached);

@@ -1,14 +1,14 @@
-// call_queue.h - calls in the order of a stream that a host thread executes, because they need the
+// call_queue.h - executes calls in the order of a stream on a host thread, because they need the
 // network and the caller must not wait.
 //
-//   post()        on the stream: `reached` is recorded, then it waits for a word of pinned memory
-//   the thread    does the call, behind `reached`, on streams of its own, and writes the word
+//   post()        on the stream: records `reached`, then waits for a word of pinned memory
+//   the thread    executes the call after `reached`, on streams of its own, and writes the word
 //
-// so later work of the stream follows the call. One call at a time, in the order of posts.
+// So later work of the stream follows the call. One call runs at a time, in the order of posts.
 //
 // Work that the thread launches must not be queued behind a stream that waits for it, and the
-// thread must not wait in the driver: its streams have the highest priority, other streams should
-// be fewer than CUDA_DEVICE_MAX_CONNECTIONS, and kernels must be loaded before.
+// thread must not wait in the driver. So its streams have the highest priority, other streams
+// should be fewer than CUDA_DEVICE_MAX_CONNECTIONS, and kernels must be loaded before.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_CALL_QUEUE_H
@@ -31,12 +31,12 @@ public:
   // failed.
   using Call = std::function<Status(dl::CudaEvent reached)>;
 
-  // `fail`: called by the thread for a call that failed, before the stream goes on; later calls are
+  // The thread calls `fail` for a call that failed, before the stream continues; later calls are
   // not begun. kCollUnsupported if the driver's streams cannot wait for words.
   static Result<std::unique_ptr<CallQueue>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                    std::function<void(const Status &)> fail);
-  ~CallQueue(); // calls finish(); streams have gone on
-  // Waits until all calls have ended, so streams go on. No more calls may be posted.
+  ~CallQueue(); // calls finish(); afterwards no stream waits
+  // Waits until all calls have ended, so that streams continue. No more calls may be posted.
   void finish();
 
   // Does not block. Returns the call's number, from 1.

@@ -35,13 +35,13 @@ Status checkRouting(const MoeRouting &routing, const MoeLowLatencyShape &shape, 
 
 Status checkMoeShape(const MoeLowLatencyShape &shape, int numRanks) {
   if (shape.maxTokens < 1 || shape.maxTokens > kMaxTokens)
-    return refuse("maxTokens is " + std::to_string(shape.maxTokens) + "; it is from 1 to " +
+    return refuse("maxTokens is " + std::to_string(shape.maxTokens) + "; it must be from 1 to " +
                   std::to_string(kMaxTokens));
   if (shape.hidden < 1 || shape.hidden % kGroup || shape.hidden > kMaxHidden)
-    return refuse("hidden is " + std::to_string(shape.hidden) + "; it is a multiple of " +
+    return refuse("hidden is " + std::to_string(shape.hidden) + "; it must be a multiple of " +
                   std::to_string(kGroup));
   if (shape.numTopk < 1 || shape.numTopk > kMoeMaxTopk)
-    return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it is from 1 to " +
+    return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it must be from 1 to " +
                   std::to_string(kMoeMaxTopk));
   if (shape.numExperts < 1 || shape.numExperts % numRanks || shape.numExperts > kMaxExperts ||
       shape.numExperts / numRanks > kMaxLocalExperts)
@@ -54,7 +54,7 @@ Status checkMoeDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRo
                         const MoeLowLatencyShape &shape, int numRanks) {
   COLL_RETURN_IF_ERROR(checkRouting(call.routing, shape, numRanks));
   if (call.dtype != kCollBf16 && call.dtype != kCollF8E4M3FN)
-    return refuse(std::string("rows travel as bf16 or f8e4m3fn, not ") + dtypeName(call.dtype));
+    return refuse(std::string("rows are sent as bf16 or f8e4m3fn, not ") + dtypeName(call.dtype));
   if (call.routing.numTokens > 0 && !isRow(call.x))
     return refuse("`x` is null or not aligned to 16 bytes");
   if (!isRow(rows.x))

@@ -1,10 +1,9 @@
-// low_latency.h - the low-latency exchange of tokens: what its calls take and give.
+// low_latency.h - the arguments and results of the low-latency exchange of tokens.
 //
-// For few tokens. Ranks neither count beforehand nor wait before they send: a token
-// goes to each of its experts separately, into a place reserved for the worst case, and
-// comes back from each separately. Rows that arrive are packed by expert; an expert's
-// rows by source rank, then by the token's place there, so results do not depend on
-// timing.
+// For few tokens. Ranks neither count beforehand nor wait before they send: a token is sent to each
+// of its experts separately, into a place reserved for the worst case, and comes back from each
+// separately. Rows that arrive are sorted by expert, then by source rank, then by the token's place
+// there, so results do not depend on timing.
 //
 // **Dropped, wrong.** As in moe.h; indices that are out of range or twice in a token
 // count as -1 and are reported. **Sums.** combine adds weight times row in f32, in the
@@ -25,7 +24,7 @@
 
 namespace coll::rt {
 
-// What all calls of a buffer, on all ranks, have in common.
+// The values that all calls of a buffer, on all ranks, have in common.
 struct MoeLowLatencyShape {
   int64_t maxTokens = 0; // of a rank, 1 to 1,024
   int64_t hidden = 0;    // a multiple of 128
@@ -33,7 +32,7 @@ struct MoeLowLatencyShape {
   int numExperts = 0;    // of all ranks; a multiple of their number
 
   int64_t numScales() const { return hidden / 128; }
-  // Rows that an expert has room for.
+  // The number of rows for which an expert has room.
   int64_t rowsOfExpert(int numRanks) const { return maxTokens * numRanks; }
 };
 Status checkMoeShape(const MoeLowLatencyShape &shape, int numRanks);
@@ -52,7 +51,7 @@ struct MoeLowLatencyDispatch {
   MoeRouting routing;              // up to maxTokens
   const void *x = nullptr;         // [numTokens][hidden] bf16, aligned to 16
   CollDtype dtype = kCollBf16;     // of the rows that arrive; or kCollF8E4M3FN
-  int32_t *expertTokens = nullptr; // [L]: incremented by what arrived; or null
+  int32_t *expertTokens = nullptr; // [L]: incremented by the number of rows that arrived; or null
   int numSms = 0;                  // blocks; 0: by default
 };
 Status checkMoeDispatch(const MoeLowLatencyDispatch &call, const MoeLowLatencyRows &rows,
@@ -62,7 +61,7 @@ struct MoeLowLatencyCombine {
   MoeRouting routing;                 // of the dispatch
   const void *x = nullptr;            // [L][R * maxTokens][hidden] bf16, aligned to 16
   const float *topkWeights = nullptr; // [numTokens][numTopk]
-  bool log = false;                   // rows travel in the log format
+  bool log = false;                   // rows are sent in the log format
   void *out = nullptr;                // [numTokens][hidden] bf16, aligned to 16
   int numSms = 0;
 };

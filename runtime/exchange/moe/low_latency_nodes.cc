@@ -12,7 +12,7 @@ namespace {
 
 using kernels::LowLatencyMessage;
 
-// Tag of the first buffer; the next one is the second buffer's. They differ from those of the
+// Tag of the first buffer; the next tag is the second buffer's. They differ from those of the
 // normal mode and of links.
 constexpr uint64_t kTag = uint64_t{1} << 63;
 constexpr uint32_t kTokenBits = 0xffff, kPlaceShift = 16;
@@ -199,12 +199,12 @@ int64_t MoeLowLatencyNodes::bytesOf(const kernels::LowLatencyShape &shape,
 
 Status MoeLowLatencyNodes::admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot) {
   if (slot.bytes < static_cast<int64_t>(sizeof(LowLatencyMessage)))
-    return wrong("half a message");
+    return wrong("an incomplete message");
   const auto &header = *reinterpret_cast<const LowLatencyMessage *>(slot.host);
   const bool isDispatch = header.kind == LowLatencyMessage::kDispatch;
   if ((!isDispatch && header.kind != LowLatencyMessage::kCombine) ||
       header.number != static_cast<uint32_t>(numberOf(chunk)))
-    return wrong("something else than its next message");
+    return wrong("a message other than its next one");
   const kernels::LowLatencyShape shape = copyOf(incoming_);
   if (const int64_t bytes = bytesOf(shape, header); slot.bytes != bytes)
     return wrong(std::to_string(slot.bytes) + " bytes for a message of " + std::to_string(bytes));
@@ -222,19 +222,19 @@ Status MoeLowLatencyNodes::admitDispatch(const kernels::LowLatencyShape &shape,
   if (header.tokens > shape.maxTokens || header.numTopk > shape.numTopk ||
       header.entries > header.tokens * header.numTopk || header.rows > header.tokens ||
       (header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != fp8Bytes(shape.hidden)))
-    return wrong("more than there may be");
+    return wrong("a header with impossible values");
   const auto *begins = reinterpret_cast<const uint32_t *>(slot.host + kBeginsAt);
   bool isOrdered = begins[0] == 0 && begins[localExperts] == header.entries;
   for (uint32_t e = 0; e < localExperts; ++e)
     isOrdered &= begins[e] <= begins[e + 1] && begins[e + 1] - begins[e] <= header.tokens;
   if (!isOrdered)
-    return wrong("numbers of tokens that there cannot be");
+    return wrong("impossible numbers of tokens");
   const auto *entries = reinterpret_cast<const uint64_t *>(slot.host + entriesAt(localExperts));
   for (uint32_t i = 0; i < header.entries; ++i) {
     const auto says = static_cast<uint32_t>(entries[i]);
     if (entries[i] >> 32 >= header.rows || (says & kTokenBits) >= header.tokens ||
         says >> kPlaceShift >= header.numTopk)
-      return wrong("a token that there is not");
+      return wrong("an unknown token");
   }
   return Status::okay();
 }
@@ -246,14 +246,14 @@ Status MoeLowLatencyNodes::admitCombine(int64_t buffer, const kernels::LowLatenc
   // too.
   if ((header.rowBytes != plainBytes(shape.hidden) && header.rowBytes != logBytes(shape.hidden)) ||
       header.rows > shape.maxTokens * std::min(shape.numTopk, expertsOfRank(shape)))
-    return wrong("more than there may be");
+    return wrong("a header with impossible values");
   const char *tail = slot.host + kReturnsAt + header.rowBytes;
   for (uint32_t row = 0; row < header.rows; ++row, tail += header.rowBytes + kTailBytes) {
     uint32_t says = 0;
     std::memcpy(&says, tail, sizeof says);
     const uint32_t token = says & kTokenBits, place = says >> kPlaceShift;
     if (token >= shape.maxTokens || place >= shape.numTopk)
-      return wrong("a row of a token that there is not");
+      return wrong("a row of an unknown token");
     __atomic_store_n(wordOf(buffer, area_.returns, static_cast<int>(token * shape.numTopk + place)),
                      uint64_t{header.number} << 32 | row, __ATOMIC_RELAXED);
   }

@@ -1,16 +1,17 @@
 // low_latency_nodes.h - the low-latency mode of a MoeBuffer between nodes: the memory of its
 // messages, and the thread that moves them.
 //
-// Kernels write messages into pinned memory, raise a word, and read others' there
-// (moe/low_latency_far.h). The thread runs flows of the buffer's pump that never end, one for each
-// of the two buffers that calls take in turns: chunk n is the message of that buffer's n-th call,
-// sent when the GPU's word says so, and received into its place as soon as the GPU's word says that
-// the place is free. So it is not told of calls, and a graph may have an odd number of them.
+// Kernels write messages into pinned memory, raise a word, and read the messages of other ranks
+// there (moe/low_latency_far.h). The thread runs flows of the buffer's pump that never end, one for
+// each of the two buffers that calls use in turns: chunk n is the message of that buffer's n-th
+// call, sent when the GPU's word says so, and received into its place as soon as the GPU's word
+// says that the place is free. So the thread need not be told of calls, and a graph may contain an
+// odd number of them.
 //
 // Received messages are checked here before a kernel reads them: kCollMismatch names the rank.
 //
-// Another shape (MoeBuffer::lowLatencyClean()) keeps memory and flows, and numbers continue: only
-// the permitted form of messages changes.
+// A change of shape (MoeBuffer::lowLatencyClean()) keeps memory and flows, and numbers continue:
+// only the permitted form of messages changes.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_NODES_H
@@ -29,8 +30,8 @@ namespace coll::rt {
 
 class MoeLowLatencyNodes {
 public:
-  // `shape`: of the first calls; later shapes must not need more memory. The transport outlives the
-  // object.
+  // `shape` is that of the first calls; later shapes must not need more memory. The transport
+  // outlives the object.
   static Result<std::unique_ptr<MoeLowLatencyNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                             net::Transport &transport,
                                                             const MoeWorld &world,
@@ -40,19 +41,19 @@ public:
   // The launch argument of calls of one of the two buffers.
   kernels::LowLatencyFar of(int64_t buffer) const;
 
-  // Starts to move messages. `watch`: see ChunkPump::run(), called in the thread; `fail`: called by
-  // the thread when it stops because of a failure.
+  // Starts to move messages. `watch`, see ChunkPump::run(), is called in the thread; so is `fail`,
+  // when the thread stops because of a failure.
   Status start(ChunkPump &pump, std::function<Status()> watch, std::function<void()> fail);
   // Call it before connections are closed.
   void stop();
-  // Whether messages of the shape have room.
+  // Whether there is room for messages of the shape.
   bool fits(const kernels::LowLatencyShape &shape) const;
-  // Messages that arrive from now on have that shape: all calls so far have been received here.
+  // Messages that arrive from now on have that shape: this rank has received all calls so far.
   void expect(const kernels::LowLatencyShape &shape);
-  // The same for messages that are sent: all ranks have received the earlier ones, and expect the
-  // same.
+  // Messages that are sent from now on have the shape that is expected: all ranks have received the
+  // earlier ones, and expect the same shape.
   void sendAsExpected();
-  // Why no more messages move. Any thread may call it.
+  // Why no more messages are moved. Any thread may call it.
   Status failure() const;
 
 private:
@@ -64,8 +65,8 @@ private:
   // In one of the two buffers.
   char *at(int64_t buffer, uint64_t offset) const;
   uint64_t *wordOf(int64_t buffer, uint64_t offset, int place) const;
-  // Checks that the message belongs to a call and that nothing in it leads outside; then tells the
-  // GPU.
+  // Checks that the message belongs to a call and that no index in it is out of range; then tells
+  // the GPU.
   Status admit(int rank, int64_t buffer, int64_t chunk, const ChunkSlot &slot);
   Status admitDispatch(const kernels::LowLatencyShape &shape,
                        const kernels::LowLatencyMessage &header, const ChunkSlot &slot) const;

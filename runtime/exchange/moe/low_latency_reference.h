@@ -1,8 +1,8 @@
 // low_latency_reference.h - the exchange of low_latency.h on host memory, for all ranks at
 // once.
 //
-// Like reference.h: the kernels are compared with it. Indices that the GPU reports are errors here,
-// which name rank and token.
+// Like reference.h, it is what the kernels are compared with. Indices that the GPU would report are
+// errors here, which name rank and token.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_REFERENCE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_LOW_LATENCY_REFERENCE_H

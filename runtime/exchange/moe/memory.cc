@@ -47,7 +47,7 @@ Status checkSizes(const MoeCard &own, const MoeCard &card) {
 
 Status checkCard(const MoeCard &own, const MoeCard &card, size_t rank) {
   if (card.magic != MoeCard::kMagic)
-    return refuse(rank, "is none, or another version's");
+    return refuse(rank, "is invalid, or of another version");
   if (card.rank != static_cast<int32_t>(rank))
     return refuse(rank, "is that of rank " + std::to_string(card.rank));
   COLL_RETURN_IF_ERROR(checkSizes(own, card));

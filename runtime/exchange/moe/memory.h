@@ -1,5 +1,5 @@
-// memory.h - a rank's memory for a MoeBuffer: GPU memory that its peers map, and theirs. Used by
-// the buffer's thread; does not wait for peers.
+// memory.h - a rank's memory for a MoeBuffer: GPU memory that its peers map, and the memory of its
+// peers. Used by the buffer's thread; does not wait for peers.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
 #define COLL_RUNTIME_EXCHANGE_MOE_MEMORY_H
@@ -13,14 +13,15 @@
 
 namespace coll::rt {
 
-// What a rank tells the others about its memory. Plain bytes, the same in all processes of a node.
+// A rank's description of its memory for other ranks. Plain bytes, the same in all processes of a
+// node.
 struct MoeCard {
   static constexpr uint32_t kMagic = 0x4d6f4504; // format 4
 
   uint32_t magic = kMagic;
   int32_t rank = 0;
   int32_t numRanks = 0;
-  int32_t device = 0;  // as its process numbers GPUs
+  int32_t device = 0;  // the GPU's number in its process
   int32_t process = 0; // id of the process within its pid namespace
   int32_t nodeSize = 0;
   int32_t lowLatency = 0; // whether it has that mode, with this shape
@@ -37,7 +38,7 @@ struct MoeCard {
 
 bool areOfOneProcess(const MoeCard &a, const MoeCard &b);
 
-// The destructor frees it: peers have to close their windows on it before.
+// The destructor frees the memory: peers have to close their windows on it before.
 class MoeMemory {
 public:
   // Fills in the fields of `card` that describe it.

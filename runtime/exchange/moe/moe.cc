@@ -31,7 +31,7 @@ Status checkRow(const char *name, const void *x, int64_t rows, int64_t rowBytes)
 
 Status checkMoeConfig(const MoeConfig &config) {
   if (config.numSms < 2 || config.numSms % 2 || config.numSms > kMaxSms)
-    return refuse("numSms is " + std::to_string(config.numSms) + "; it is even, from 2 to " +
+    return refuse("numSms is " + std::to_string(config.numSms) + "; it must be even, from 2 to " +
                   std::to_string(kMaxSms));
   return Status::okay();
 }
@@ -40,7 +40,7 @@ Status checkMoeRouting(const MoeRouting &routing, int numRanks) {
   if (routing.numTokens < 0 || routing.numTokens > kMaxTokens)
     return refuse("numTokens is " + std::to_string(routing.numTokens));
   if (routing.numTopk < 1 || routing.numTopk > kMoeMaxTopk)
-    return refuse("numTopk is " + std::to_string(routing.numTopk) + "; it is from 1 to " +
+    return refuse("numTopk is " + std::to_string(routing.numTopk) + "; it must be from 1 to " +
                   std::to_string(kMoeMaxTopk));
   if (routing.numExperts < 1 || routing.numExperts % numRanks)
     return refuse("numExperts is " + std::to_string(routing.numExperts) +
@@ -89,7 +89,7 @@ Status checkMoeOptions(const MoeDispatchOptions &options) {
 Status checkMoeCombine(const MoeCombine &combine, const MoeHandle &handle) {
   if (handle.numTokens < 0 || handle.numTokens > kMaxTokens || !handle.rankPrefix ||
       (handle.numTokens > 0 && !handle.sendHead))
-    return refuse("`handle` is none of a dispatch");
+    return refuse("`handle` is not from a dispatch");
   if (combine.numRows < 0 || combine.numRows > kMaxTokens ||
       (handle.numRecv >= 0 && combine.numRows < handle.numRecv))
     return refuse("`x` has " + std::to_string(combine.numRows) + " rows; the dispatch received " +

@@ -1,15 +1,15 @@
-// moe.h - the exchange of tokens in a mixture of experts: what its calls take and give.
+// moe.h - the arguments and results of the token exchange of a mixture of experts.
 //
 // Experts are distributed over ranks in equal, contiguous runs: expert e is at rank e / (numExperts
 // / numRanks). *Dispatch* brings each token once to every rank that has one of its experts;
 // *combine* brings one row per token back from each of these and adds them up.
 //
 // **Order.** A rank receives tokens sorted by source rank, then by their place there. **Dropped.**
-// A top-k index of -1 is no expert; a token whose indices are all -1 goes nowhere, and its combined
-// row is zero, or the sum of the biases. Indices that are out of range, or twice in a token, are
-// errors that name rank, token and index. **Sums.** combine adds in f32 in rank order, biases
-// first, and rounds once. The experts' ranks have already weighted the rows; top-k weights travel
-// both ways beside them.
+// A top-k index of -1 is no expert; a token whose indices are all -1 is sent nowhere, and its
+// combined row is zero, or the sum of the biases. Indices that are out of range, or twice in a
+// token, are errors that name rank, token and index. **Sums.** combine adds in f32 in rank order,
+// biases first, and rounds once. The experts' ranks have already weighted the rows; top-k weights
+// are sent both ways beside them.
 //
 // Arguments and results are the same for GPU memory (buffer.h) and host memory (reference.h:
 // functions over all ranks at once, without a buffer's life cycle). No type here owns memory,
@@ -77,8 +77,8 @@ struct MoeTokens {
 Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing);
 
 // The result of counting in a dispatch: combine needs it, and a later dispatch along the same
-// routes may use it instead of counting (*cached mode*). Row i of a prefix matrix sums up ranks, or
-// channels, 0 to i.
+// routes may use it instead of counting (*cached mode*). Row i of a prefix matrix is the sum over
+// ranks, or channels, 0 to i.
 struct MoeHandle {
   const int32_t *rankPrefix = nullptr;    // [source][target]: tokens from ranks up to source
   const int32_t *channelPrefix = nullptr; // [target][channel]: of this rank's tokens
@@ -99,7 +99,7 @@ struct MoeDispatchOptions {
 // Checks everything except the config, which has its own check.
 Status checkMoeOptions(const MoeDispatchOptions &options);
 
-// What a rank received.
+// The tokens that a rank received.
 struct MoeReceived {
   const void *x = nullptr;          // [received][hidden]
   const float *scales = nullptr;    // [received][numScales]
@@ -113,7 +113,7 @@ struct MoeReceived {
   MoeHandle handle;
 };
 
-// What a rank gives back, and where results go.
+// The rows that a rank gives back, and where the results are written.
 struct MoeCombine {
   const void *x = nullptr;            // [handle.numRecv][hidden] bf16, aligned to 16
   int64_t numRows = 0;                // of x: handle.numRecv, or the worst case

@@ -45,7 +45,7 @@ int32_t answer(const Status &status) {
   return status.code();
 }
 
-// No exception crosses the C ABI; the remaining ones are failed allocations.
+// Functions of the C ABI throw no exception; only failed allocations throw here.
 template <typename Function>
 int32_t guarded(Function function) {
   try {
@@ -59,7 +59,7 @@ Status null(const char *what) {
   return Status::invalid(std::string("moe: `") + what + "` is null");
 }
 
-// For views of a buffer's memory, which ends with the buffer.
+// For views of a buffer's memory, which exists only as long as the buffer.
 Status checkAlive(const CollMoe *buffer) {
   return buffer->buffer->isDestroyed() ? Status::invalid("moe: used after destroy")
                                        : Status::okay();

@@ -1,11 +1,11 @@
-/* moe_c.h - MoeBuffer (buffer.h) for programs in C, and in what calls C.
+/* moe_c.h - MoeBuffer (buffer.h) for programs in C, and in languages that call C.
  *
- * libcoll-moe.so has these functions and nothing else. Structures are those of moe.h,
- * low_latency.h and buffer.h, whose contracts hold; this header says what differs.
+ * libcoll-moe.so exports these functions and nothing else. Structures correspond to those of
+ * moe.h, low_latency.h and buffer.h, whose contracts hold; this header says what differs.
  *
- * Functions return a CollCode. Where it is not kCollOk, coll_moe_last_error() says why, in the
- * thread that called. Pointers to data are of GPU memory, but for those that are said to be the
- * host's. Streams and events are CUstream and CUevent; what is zero in a structure is the default.
+ * Functions return a CollCode. If it is not kCollOk, coll_moe_last_error() says why, in the thread
+ * that made the call. Pointers to data are GPU memory unless a comment says host memory. Streams
+ * and events are CUstream and CUevent. A field that is zero has its default.
  */
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_MOE_C_H
@@ -22,7 +22,7 @@ extern "C" {
 enum { kCollMoeVersion = 2 }; /* of structures and functions */
 
 typedef struct CollMoe CollMoe;             /* a buffer */
-typedef struct CollMoeHandle CollMoeHandle; /* what a dispatch knows of itself */
+typedef struct CollMoeHandle CollMoeHandle; /* the result of counting in a dispatch (MoeHandle) */
 
 typedef struct CollMoeShape {
   int64_t maxTokens, hidden;
@@ -33,12 +33,13 @@ typedef struct CollMoeOptions {
   int32_t rank, numRanks;
   int64_t nvlBytes, netBytes;
   int32_t lowLatency;
-  int32_t explicitlyDestroy; /* else coll_moe_free() destroys */
+  int32_t explicitlyDestroy; /* 0: coll_moe_free() destroys the buffer */
   CollMoeShape lowLatencyShape;
   int32_t device, nodeSize;
   int64_t timeoutUs, netChunkBytes;
-  const char *transport; /* between nodes: "tcp" or "verbs"; the environment has its options */
-  const char *secret; /* of all ranks, for that, at least 16 characters; null: cards are trusted */
+  const char *transport; /* between nodes: "tcp" or "verbs"; environment variables configure it */
+  const char *secret;    /* for the transport: at least 16 characters, the same on all ranks; null:
+                            cards are trusted */
 } CollMoeOptions;
 
 typedef struct CollMoeInfo {
@@ -79,10 +80,10 @@ typedef struct CollMoeDispatchOptions {
   int64_t worstCaseTokens;
 } CollMoeDispatchOptions;
 
-/* The handle is the caller's: coll_moe_free_handle(). */
+/* The caller owns the handle, and frees it with coll_moe_free_handle(). */
 typedef struct CollMoeReceived {
   CollMoeHandle *handle;
-  int64_t numReceived; /* -1: only the GPU knows; the last of rankPrefix for this rank */
+  int64_t numReceived; /* -1: only the GPU knows it, as rankPrefix's last entry for this rank */
   int64_t numRows; /* of the arrays: numReceived, or the worst case as far as the buffer has room */
   int64_t numRelayed;  /* over the network, for ranks of this node; -1: one node, or a worst case */
   int32_t numChannels; /* of channelPrefix */
@@ -92,7 +93,7 @@ typedef struct CollMoeReceived {
   const int64_t *topkIdx;
   const float *topkWeights;
   const int32_t *sourceIdx, *rankPrefix, *channelPrefix, *sendHead;
-  const int32_t *tokensPerExpert; /* the host's, as long as the handle; null: not known */
+  const int32_t *tokensPerExpert; /* host memory, as long as the handle exists; null: not known */
 } CollMoeReceived;
 
 typedef struct CollMoeCombine {
@@ -134,12 +135,13 @@ int32_t coll_moe_version(void);
 const char *coll_moe_last_error(void);
 
 int32_t coll_moe_create(const CollMoeOptions *options, CollMoe **buffer);
-/* Destroys what was not; null: nothing. Handles have been freed. */
+/* Frees the buffer, and destroys it first if that was not done. Null does nothing. Free all handles
+ * before. */
 void coll_moe_free(CollMoe *buffer);
-/* A rank's card, for the others: plain bytes of the host's. */
+/* A rank's card, for the other ranks: plain bytes in host memory. */
 int64_t coll_moe_card_bytes(void);
 int32_t coll_moe_card(const CollMoe *buffer, void *card);
-/* `cards`: all ranks', in their order, each of coll_moe_card_bytes(). */
+/* `cards`: the cards of all ranks, in the order of ranks, of coll_moe_card_bytes() bytes each. */
 int32_t coll_moe_sync(CollMoe *buffer, const void *cards, int32_t numCards);
 int32_t coll_moe_destroy(CollMoe *buffer);
 int32_t coll_moe_check(CollMoe *buffer);
@@ -148,19 +150,19 @@ int32_t coll_moe_info(const CollMoe *buffer, CollMoeInfo *info);
 int32_t coll_moe_local_buffer(const CollMoe *buffer, int32_t dtype, int64_t offset, int32_t useNet,
                               void **data, int64_t *numElems);
 
-/* 0 unless `isGlobal`: then a rank's number in its node. -1: no buffer. */
+/* Returns 0 or, with `isGlobal`, the rank's number in its node. -1 if `buffer` is null. */
 int32_t coll_moe_root_net_rank(const CollMoe *buffer, int32_t isGlobal);
-/* What the driver of another process opens this rank's memory by. */
+/* The handle by which another process's driver opens this rank's memory. */
 enum { kCollMoeIpcHandleBytes = 64, kCollMoeNetIdBytes = 128 };
 int32_t coll_moe_local_ipc_handle(const CollMoe *buffer, void *handle);
-/* By what the other nodes connect to this rank. kCollUnsupported: there is one node. */
+/* The address by which other nodes connect to this rank. kCollUnsupported if there is one node. */
 int32_t coll_moe_local_net_id(const CollMoe *buffer, void *id);
 
 /* --- the normal mode */
 
 int32_t coll_moe_dispatch_layout(CollMoe *buffer, const CollMoeRouting *routing,
                                  const CollMoeLayout *layout, const CollMoeOrder *order);
-/* 0: no call takes these. */
+/* Returns 0 if no call accepts these arguments. */
 int64_t coll_moe_handle_bytes(int64_t numTokens, int32_t numRanks, int32_t numSms);
 int32_t coll_moe_dispatch(CollMoe *buffer, const CollMoeTokens *tokens,
                           const CollMoeRouting *routing, const CollMoeLayout *layout,
@@ -174,7 +176,7 @@ int32_t coll_moe_combine(CollMoe *buffer, const CollMoeCombine *combine,
                          const CollMoeHandle *handle, const CollMoeOrder *order);
 void coll_moe_free_handle(CollMoeHandle *handle);
 
-/* --- the low-latency mode. `hook`: the host's; null: the call receives, too. */
+/* --- the low-latency mode. `hook` is host memory; if it is null, the call also receives. */
 
 int64_t coll_moe_low_latency_bytes(const CollMoeShape *shape, int32_t numRanks);
 int64_t coll_moe_low_latency_host_bytes(const CollMoeShape *shape, int32_t numRanks,

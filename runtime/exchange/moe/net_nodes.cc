@@ -13,7 +13,7 @@ namespace coll::rt {
 
 namespace {
 
-constexpr int64_t kSpinUs = 200; // how long a wait polls
+constexpr int64_t kSpinUs = 200; // for how long a wait polls
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
@@ -41,7 +41,7 @@ MoeRelay relayOf(char *memory, const MoeRoutes &routes, const kernels::MoeRecord
   const int64_t size = routes.world.nodeSize;
   Cutter cutter(memory);
   MoeRelay relay;
-  // Tables first: their places do not depend on the call.
+  // Tables come first, so that their places do not depend on the call.
   relay.totals = cutter.take<int32_t>(size * size);
   relay.ownRows = cutter.take<int32_t>(routes.maxTokens * size);
   relay.places = cutter.take<int32_t>(routes.maxTokens * routes.world.numNodes());
@@ -60,7 +60,7 @@ MoeRelay relayOf(char *memory, const MoeRoutes &routes, const kernels::MoeRecord
   return relay;
 }
 
-// The data that returns with a token. There are no indices: its weights travel like scales.
+// The data that returns with a token. There are no indices; its weights are sent like scales.
 kernels::MoeRecord sumsOf(const kernels::MoeRecord &record) {
   return {record.rowBytes, 0, record.numTopk};
 }
@@ -138,7 +138,7 @@ Status MoeNetNodes::await(dl::CudaEvent event) {
     COLL_RETURN_IF_ERROR(watch_());
     const int64_t nowUs = net::nowUs();
     if (nowUs > beganUs + options_.timeoutUs)
-      return {kCollTimeout, "what is on the stream has not ended"};
+      return {kCollTimeout, "the work on the stream has not ended"};
     if (nowUs > beganUs + kSpinUs)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     else
@@ -198,7 +198,7 @@ Status MoeNetNodes::checkRoom(const MoeRoutes &routes, const kernels::MoeRecord 
   const uint64_t bytes = relayOf(data(), routes, record, isCombine).bytes;
   if (bytes > static_cast<uint64_t>(options_.netBytes))
     return Status::invalid("netBytes is " + std::to_string(options_.netBytes) +
-                           "; the call takes " + std::to_string(bytes));
+                           "; the call needs " + std::to_string(bytes));
   return tokensOfChunk(isCombine ? sumsOf(record) : record).status();
 }
 
@@ -206,13 +206,13 @@ Result<MoeRelay> MoeNetNodes::prepare(const std::shared_ptr<const MoeRoutes> &ro
                                       const kernels::MoeRecord &record, bool isCombine) {
   COLL_RETURN_IF_ERROR(checkRoom(*routes, record, isCombine));
   const MoeRelay relay = relayOf(data(), *routes, record, isCombine);
-  // Data of an earlier call has been read when that call's kernels are over.
+  // The kernels of an earlier call have read its data when they end.
   COLL_RETURN_IF_ERROR(network_->order(stream_, network_->in()));
   if (uploaded_ == routes)
     return relay;
   uploaded_ = nullptr;
   const int size = options_.world.nodeSize;
-  // Rows are absolute, so no rank has rows before it.
+  // Rows are absolute, so the prefix is zero.
   std::vector<int32_t> totals(at(size * size), 0);
   std::copy(routes->memberTokens.begin(), routes->memberTokens.end(), totals.end() - size);
   const auto put = [&](int32_t *to, const std::vector<int32_t> &from) {

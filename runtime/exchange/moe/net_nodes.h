@@ -74,7 +74,7 @@ private:
   RankFlow bytesFlow(int rank, bool isSend, Message kind, void *data, size_t bytes) const;
   uint64_t tagOf(Message kind) const { return calls_ * 4 + kind; }
   Result<int64_t> tokensOfChunk(const kernels::MoeRecord &record) const;
-  // Runs flows with all counterparts, `tokens` at a time; `begin` as in MoeRoutes.
+  // Runs flows with all counterparts, of `tokens` tokens in each chunk; `begin` as in MoeRoutes.
   using Move = std::function<Status(int64_t first, int64_t count, const ChunkSlot &slot)>;
   void addFlows(std::vector<RankFlow> &flows, bool isSend, const std::vector<int64_t> &begin,
                 const kernels::MoeRecord &record, int64_t tokens, const Move &move) const;
@@ -87,7 +87,7 @@ private:
   dl::CudaStream stream_ = nullptr;
   dl::CudaEvent staged_ = nullptr;
   std::unique_ptr<MoeLowLatencyNodes> far_;
-  std::unique_ptr<ChunkNetwork> network_; // ends before the memory that it copies
+  std::unique_ptr<ChunkNetwork> network_; // destroyed before the memory that it copies
   bool isStageBusy_ = false;
   uint64_t calls_ = 0;
   std::shared_ptr<const MoeRoutes> uploaded_; // the routes whose tables are in memory_

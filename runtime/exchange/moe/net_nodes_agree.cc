@@ -1,4 +1,4 @@
-// Ranks on several nodes agree that they make the same call, and on the routes of its tokens.
+// Lets ranks on several nodes agree on a call, and on the routes of its tokens.
 
 #include "runtime/exchange/moe/net_nodes.h"
 
@@ -114,9 +114,9 @@ Status MoeNetNodes::agreeWith(const std::vector<int> &ranks, const MoeCallSign &
   return Status::okay();
 }
 
-// A rank that has sent its sign has received all earlier messages. So a rank that has all signs may
-// send messages of the new shape; and because those may arrive here by then, this rank expects them
-// before it sends its own sign.
+// A rank that has sent its sign has received all earlier messages. So a rank that has received all
+// signs may send messages of the new shape. Such messages may arrive here by then, so this rank
+// expects them before it sends its own sign.
 Status MoeNetNodes::cleanLowLatency(const kernels::LowLatencyShape &shape) {
   COLL_RETURN_IF_ERROR(finish());
   far_->expect(shape);
@@ -170,7 +170,7 @@ Status MoeNetNodes::swapCounts(const MoeCallSign &sign, const MoeLayout &layout,
       decode(in[r], told, counts[r]);
       COLL_RETURN_IF_ERROR(compare(world.rank, sign, rank, told.sign));
     }
-    // Its own counts too, because they come from the caller.
+    // This rank's own counts, too, because the caller supplies them.
     COLL_RETURN_IF_ERROR(checkMoeCounts(world, rank, counts[r]));
   }
   return Status::okay();

@@ -1,4 +1,4 @@
-// In a build without transports, ranks of a MoeBuffer are on one node.
+// In a build without transports, all ranks of a MoeBuffer are on one node.
 
 #include "runtime/exchange/moe/nodes.h"
 

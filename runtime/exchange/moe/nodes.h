@@ -1,16 +1,15 @@
 // nodes.h - the part of a MoeBuffer between nodes: agrees on routes, and moves rows.
 //
-// A call of MoeBuffer that crosses nodes consists of these steps, in the same order on all ranks:
+// A call of MoeBuffer across nodes consists of these steps, in the same order on all ranks:
 //
-//   route() or agree()   the counterparts find that they make the same call
+//   route() or agree()   the counterparts check that they make the same call
 //   prepare()            tables and places for rows, in this rank's GPU memory
-//   sendAfter()          from when on rows may be sent
-//   forward() or back()  rows to the counterparts, and theirs to here
+//   sendAfter()          marks from when on rows may be sent
+//   forward() or back()  sends rows to the counterparts, and receives theirs
 //
-// between which the buffer launches, on stream(), the kernels that move rows within the node. The
-// host drives the network: these steps block until what they move is here; then the stream waits
-// for the last copy. Rows pass through pinned memory in chunks, so that copies and the network
-// overlap.
+// Between them the buffer launches, on stream(), the kernels that move rows within the node. The
+// host drives the network: a step blocks until its data has arrived; then the stream waits for the
+// last copy. Rows pass through pinned memory in chunks, so that copies and the network overlap.
 //
 // One thread at a time may call it, except for poll(), abort(), bytesSent(), checkRoom() and the
 // functions of the low-latency mode. net_nodes.h implements it; without transports there is no
@@ -70,7 +69,7 @@ public:
 
   // kCollUnsupported, with the reason, if this build has no transports.
   static Status available();
-  // `watch`: returns whether to go on; called while a call waits.
+  // `watch` returns whether to continue; it is called while a call waits.
   static Result<std::unique_ptr<MoeNodes>> create(std::shared_ptr<dl::GpuContext> gpu,
                                                   const MoeKernels &kernels,
                                                   const MoeNodesOptions &options, Watch watch);
@@ -95,8 +94,8 @@ public:
                                                    std::vector<uint8_t> &isTokenInRank) = 0;
   virtual Status agree(const MoeCallSign &sign) = 0;
 
-  // `record`: the data of each token. `isCombine`: sums return, too. kCollInvalidCall, the same on
-  // all ranks: the call needs more than netBytes, or a token more than a chunk.
+  // `record` is the data of each token; with `isCombine` sums return, too. kCollInvalidCall, the
+  // same on all ranks, if the call needs more than netBytes, or a token more than a chunk.
   virtual Status checkRoom(const MoeRoutes &routes, const kernels::MoeRecord &record,
                            bool isCombine) const = 0;
   virtual Result<MoeRelay> prepare(const std::shared_ptr<const MoeRoutes> &routes,
@@ -113,23 +112,23 @@ public:
   // tokens.
   virtual Status back(const MoeRoutes &routes, const MoeRelay &relay,
                       const kernels::MoeRecord &record) = 0;
-  // Waits until all of this is done.
+  // Waits until all of these steps are done.
   virtual Status finish() = 0;
   // Like finish() without a deadline: after a failure, when kernels have been told to end.
   virtual void drain() = 0;
 
-  // --- of the low-latency mode, where it was asked for (low_latency_nodes.h)
+  // --- for the low-latency mode, if it was requested (low_latency_nodes.h)
 
-  // Call it once connected. `fail`: called by the mode's thread when no more messages will come.
+  // Call it once connected. The mode's thread calls `fail` when no more messages will arrive.
   virtual Status startLowLatency(std::function<void()> fail) = 0;
   // The launch argument of calls of one of the two buffers.
   virtual kernels::LowLatencyFar lowLatencyFar(int64_t buffer) const = 0;
-  // Whether messages of that shape have room.
+  // Whether there is room for messages of that shape.
   virtual bool fitsLowLatency(const kernels::LowLatencyShape &shape) const = 0;
-  // When the present work of the stream is complete, calls of that mode included: meets all ranks
-  // of other nodes; afterwards messages have that shape.
+  // Meets all ranks of other nodes when the present work of the stream, including calls of that
+  // mode, is complete; afterwards messages have that shape.
   virtual Status cleanLowLatency(const kernels::LowLatencyShape &shape) = 0;
-  // Why no more messages come.
+  // Why no more messages arrive.
   virtual Status lowLatencyFailure() const = 0;
   // Call it before the object's end: `watch` and `fail` are not called any more.
   virtual void stopLowLatency() = 0;

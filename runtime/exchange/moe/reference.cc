@@ -99,7 +99,7 @@ void copyRouting(const MoeDispatchCall &from, int64_t token, int64_t row, int64_
   }
 }
 
-// Whether two ranks' rows agree in everything but the number of tokens.
+// Whether two ranks' tokens agree in everything but their number.
 Status checkAlike(const MoeTokens &a, const MoeTokens &b) {
   if (a.hidden != b.hidden || a.dtype != b.dtype || a.numScales != b.numScales)
     return Status::invalid("moe: `x` or `scales` have other rows than those of rank 0");

@@ -1,8 +1,8 @@
 // reference.h - the exchange of moe.h on host memory, for all ranks at once.
 //
 // The kernels are compared with it, so it prefers clarity to speed. Every function takes the calls
-// of all ranks, with pointers of the host, and returns the results of each; kCollInvalidCall names
-// rank and argument. Nothing is kept between calls. Any thread may call it.
+// of all ranks, with pointers to host memory, and returns the result of each; kCollInvalidCall
+// names rank and argument. It keeps no state between calls. Any thread may call it.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
 #define COLL_RUNTIME_EXCHANGE_MOE_REFERENCE_H
@@ -31,8 +31,8 @@ struct MoeHostHandle {
   MoeHandle view() const;
 };
 
-// Like MoeReceived, with owned memory. With a worst case, arrays have that many rows, zero beyond
-// the real ones.
+// Like MoeReceived, with owned memory. With a worst case, arrays have that many rows; the surplus
+// rows are zero.
 struct MoeHostReceived {
   std::vector<char> x;
   std::vector<float> scales;
@@ -51,7 +51,7 @@ struct MoeDispatchCall {
 Result<std::vector<MoeHostReceived>> moeReferenceDispatch(const std::vector<MoeDispatchCall> &calls,
                                                           const MoeDispatchOptions &options);
 
-// Cached mode: along the routes of an earlier dispatch. Top-k indices and weights do not travel.
+// Cached mode: along the routes of an earlier dispatch. Top-k indices and weights are not sent.
 Result<std::vector<MoeHostReceived>>
 moeReferenceDispatchAgain(const std::vector<MoeTokens> &tokens,
                           const std::vector<MoeHostHandle> &handles);

@@ -103,7 +103,7 @@ Status Maker::place(int rank, const std::vector<MoeRoute> &routes, int32_t *rows
     const MoeRoute &route = routes[t];
     if (route.token <= last || route.token >= counts.numTokens || route.members == 0 ||
         route.members >> size != 0)
-      return disagree(rank, "sends a route that is none");
+      return disagree(rank, "sends an invalid route");
     last = route.token;
     int32_t *to = rows + (isOwn ? int64_t{route.token} : static_cast<int64_t>(t)) * size;
     for (int i = 0; i < size; ++i)
@@ -138,11 +138,11 @@ Status checkMoeCounts(const MoeWorld &world, int rank, const MoeCounts &counts) 
   if (counts.numTokens < 0 || counts.numTokens > kMaxTokens)
     return disagree(rank, "says that it has " + std::to_string(counts.numTokens) + " tokens");
   if (counts.perRank.size() != at(world.numRanks) || counts.perNode.size() != at(world.numNodes()))
-    return disagree(rank, "counts other ranks");
+    return disagree(rank, "sent counts for other ranks");
   for (const std::vector<int32_t> *all : {&counts.perRank, &counts.perNode})
     if (!std::all_of(all->begin(), all->end(), isCount))
       return disagree(rank, "has counted more tokens than it has");
-  // An expert that a token names twice counts twice.
+  // If a token names an expert twice, it counts twice.
   const int64_t most = kMaxTokens / world.numRanks;
   if (!std::all_of(counts.perExpert.begin(), counts.perExpert.end(),
                    [&](int32_t count) { return count >= 0 && count <= most; }))

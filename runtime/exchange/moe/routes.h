@@ -1,10 +1,9 @@
 // routes.h - the routes of tokens if ranks are on several nodes; computed on the host.
 //
-// A token crosses the network once for each other node that has one of its experts, to the
-// rank with the source's number in that node. That rank *relays* it to the ranks of its
-// node, adds up what they give back, and returns the sum the same way. The places of rows at
-// their receivers are the same as with one node: by source rank, then by the token's place
-// there.
+// A token crosses the network once for each other node that has one of its experts, to the rank
+// with the source's number in that node. That rank *relays* it to the ranks of its node, adds up
+// the rows that they give back, and returns the sum the same way. The places of rows at their
+// receivers are the same as with one node: by source rank, then by the token's place there.
 
 #ifndef COLL_RUNTIME_EXCHANGE_MOE_ROUTES_H
 #define COLL_RUNTIME_EXCHANGE_MOE_ROUTES_H
@@ -52,7 +51,7 @@ struct MoeRoute {
 std::vector<std::vector<MoeRoute>> moeRoutesOf(const MoeWorld &world, const uint8_t *isTokenInRank,
                                                int64_t numTokens);
 
-// The routes of one dispatch's tokens, seen by one rank. Rows are those at their receiver, -1:
+// The routes of one dispatch's tokens, seen by one rank. Rows are positions at their receiver; -1:
 // none.
 struct MoeRoutes {
   MoeWorld world;
@@ -69,8 +68,7 @@ struct MoeRoutes {
   std::vector<int32_t> relaySource;
   std::vector<int64_t> relayBegin; // [numNodes + 1] in relaySource
   std::vector<int32_t> relayRows;  // [relayed][nodeSize]
-  // The largest values of any rank, so that all ranks come to the same result about a call's
-  // memory.
+  // The largest values of any rank, so that all ranks get the same result about a call's memory.
   int64_t maxTokens = 0, maxSent = 0, maxRelayed = 0, maxReceived = 0;
   int maxReceiver = 0; // the rank that receives the most
 
@@ -78,12 +76,12 @@ struct MoeRoutes {
   int64_t numRelayed() const { return relayBegin.back(); }
 };
 
-// Describes the dispatch that made a handle. Between nodes it has routes. With a worst case they
-// are found when that dispatch is done, and only the thread that executes calls reads them.
+// Describes the dispatch that made a handle. Between nodes it has routes. With a worst case the
+// routes are found when that dispatch is done, and only the thread that executes calls reads them.
 struct MoeWay {
   std::shared_ptr<const char> owner; // the mark of the buffer that made it
   int64_t numTokens = 0;             // of this rank
-  bool isKnown = false;              // the caller knows them
+  bool isKnown = false;              // the caller knows the routes
   std::shared_ptr<const MoeRoutes> routes;
 };
 

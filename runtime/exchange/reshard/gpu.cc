@@ -10,7 +10,7 @@ namespace coll::rt::exchange {
 namespace {
 
 constexpr int kMostStreams = 16;
-// For one box, because each copy costs the host microseconds.
+// The limit of copies for one box, because each copy costs the host microseconds.
 constexpr int64_t kMostEngineCopies = 64;
 constexpr int64_t kMostPitch = (int64_t{1} << 31) - 1; // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
@@ -62,12 +62,12 @@ Status checkOptions(const ReshardPlan &plan, int rank, const ReshardBuffers &buf
         buffers.direction == ReshardDirection::Push ? transfer->receiver : transfer->sender;
     if (!transfer->isLocal && !buffers.peers[static_cast<size_t>(peer)].data)
       return Status(kCollUnsupported, where + "the buffer of peer " + std::to_string(peer) +
-                                          " is no memory that the GPU can address");
+                                          " is not memory that the GPU can address");
   }
   return {};
 }
 
-// Whether copy engines can take the box: one loop is their pitch, the host runs the others.
+// Whether copy engines can take the box: one loop becomes their pitch, the host runs the others.
 bool isForEngines(const ReshardPiece &piece, ReshardEngine engine) {
   const StridedBox &box = piece.box;
   if (engine == ReshardEngine::Kernel || box.bytes() == 0)
@@ -164,7 +164,7 @@ Status GpuReshard::prepare(const std::vector<ReshardPiece> &pieces, Work &work,
         appendCopies(piece, n, options_.streams, work.copies[static_cast<size_t>(n)]);
     else
       forKernel.push_back(piece);
-  // If there is little work, shares may be empty; the first of several never is.
+  // If there is little work, shares may be empty, but the first of several is not.
   std::stable_sort(work.copies.begin(), work.copies.end(),
                    [](const auto &a, const auto &b) { return a.size() > b.size(); });
   Result<ReshardTable> table = kernels::compileReshard(forKernel);

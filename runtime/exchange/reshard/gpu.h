@@ -1,17 +1,18 @@
 // gpu.h - executes a plan on GPU memory, by a kernel over peer memory and by copy engines.
 //
 //   GpuReshard::create(plan, rank, buffers, gpu, options)   // once; compiles and uploads a table
-//   run(stream)                                             // a launch, or one a stream
+//   run(stream)                                             // a launch, or one for each stream
 //
-// The rules are those of reshard.h; all buffers are addresses that this rank's GPU can use: its own
-// memory, and the peers' as opened by peer access, CUDA IPC or VMM descriptors (gpu/memory.h). Work
-// is put on the caller's stream and done in its order; nothing is allocated, so it may be captured
-// in a graph. When the stream has come to its end, what this rank writes is in place.
+// The rules are those of reshard.h. All buffers are addresses that this rank's GPU can use: its own
+// memory, and the peers' memory as opened by peer access, CUDA IPC or VMM descriptors
+// (gpu/memory.h). Work is put on the caller's stream and done in its order. Nothing is allocated,
+// so the work may be captured in a graph. When the work on the stream has ended, this rank's writes
+// are in place.
 //
-// Copy engines fill a link better than a kernel (396 GB/s a direction between H200s, by 340 to
-// 365), and take no multiprocessor; but each copy costs microseconds, and has rows of one pitch. So
-// long rows between GPUs are theirs; the kernel has the rest, what a rank keeps for itself
-// included, at the same time.
+// Copy engines fill a link better than a kernel (396 GB/s a direction between H200s, against 340 to
+// 365), and use no multiprocessor; but each copy costs microseconds, and has rows of one pitch. So
+// engines move long rows between GPUs. At the same time the kernel moves the rest, including what a
+// rank keeps for itself.
 
 #ifndef COLL_RUNTIME_EXCHANGE_RESHARD_GPU_H
 #define COLL_RUNTIME_EXCHANGE_RESHARD_GPU_H
@@ -25,19 +26,19 @@
 
 namespace coll::rt::exchange {
 
-// What moves the boxes. Auto: engines move boxes between GPUs with long rows, the kernel the
+// How boxes are moved. Auto: engines move boxes between GPUs with long rows, the kernel moves the
 // others.
 enum class ReshardEngine { Auto, Kernel, Copies };
 const char *nameOf(ReshardEngine engine); // "auto", "kernel", "copies"
 
-// Rows from this length on are copied by engines: they had 396 GB/s with 100 KiB, and 50 KiB, on
-// H200s.
+// Rows of this length and more are copied by engines: they reached 396 GB/s with rows of 50 KiB and
+// of 100 KiB on H200s.
 inline constexpr int64_t kEngineRowBytes = 32 << 10;
 
 struct GpuReshardOptions {
-  // The work is spread over this many streams, 1 to 16: the caller's and own ones.
+  // The work is spread over this many streams, 1 to 16: the caller's, and others of the object.
   int streams = 1;
-  int blocks = 0; // of the kernel on all streams together; 0: as tuned
+  int blocks = 0; // of the kernel on all streams together; 0: the tuned number
   ReshardEngine engine = ReshardEngine::Auto;
 };
 

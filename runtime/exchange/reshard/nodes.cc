@@ -74,7 +74,7 @@ Status ReshardNetwork::end(const Status &cause) {
   RankLinks &links = chunks_->links();
   const Status heard = links.poll();
   links.abort(heard.ok() ? cause.annotate("rank " + std::to_string(rank_)) : heard);
-  // Only the pinned memory belongs to the network; the buffers are the caller's again.
+  // The network owns only the pinned memory, so afterwards the caller may reuse its buffers.
   chunks_->drain();
   return cause;
 }

@@ -6,20 +6,20 @@
 //   NodesReshard::create(plan, buffers, *network)                       // once
 //   run(stream)                                                         // all ranks of the plan
 //
-// Pairs inside a node go by peer memory (gpu.h). Between nodes the sender lays the boxes of
-// a pair end to end in pinned memory, chunk by chunk, and sends; the receiver takes them from
-// pinned memory to their places. Long rows are the copy engines', the others the kernel's.
+// Pairs inside a node use peer memory (gpu.h). Between nodes the sender packs the boxes of a pair
+// end to end into pinned memory, chunk by chunk, and sends them; the receiver unpacks them from
+// pinned memory. Copy engines move long rows, the kernel moves the others.
 //
 // All ranks of a plan call run() of the same reshards in the same order. The first run() of a
 // reshard compares the plan and its direction with those of all ranks of the plan, before a byte
-// moves: kCollMismatch names both ranks. The host drives the network: run() returns when what this
-// rank sends to other nodes has left its buffers, and what comes from there is in place. What comes
-// and goes inside the node is put on `stream`, by the rules of reshard.h: that peers are ready, and
-// that all have run, is for the caller to say. run() allocates no memory of GPUs, of the host a
-// little for each rank of another node, and cannot be captured.
+// moves: kCollMismatch names both ranks. The host drives the network: run() returns when the data
+// that this rank sends to other nodes has left its buffers, and the data from other nodes is in
+// place. Copies inside the node are put on `stream`, by the rules of reshard.h: the caller ensures
+// that peers are ready, and knows when all have run. run() allocates no GPU memory, but a little
+// host memory for each rank of another node, and cannot be captured.
 //
-// All ranks are connected to all others, so each hears by itself of one that dies. An error names
-// the rank, and ends the network for all.
+// All ranks are connected to all others, so each one notices by itself when a rank dies. An error
+// names the rank, and ends the network for all ranks.
 //
 // Threads: one at a time for a network and its reshards. Copies to and from pinned memory wait
 // while another thread loads a kernel (dl/cuda.h).
@@ -41,13 +41,13 @@ namespace coll::rt::exchange {
 
 struct ReshardNetworkOptions {
   net::Transport *transport = nullptr; // outlives the network
-  std::vector<int> nodes;              // by rank: which node it is on
+  std::vector<int> nodes;              // the node of each rank
   // Pinned memory: 6 chunks for each rank of another node. A multiple of 256.
   int64_t chunkBytes = 2 << 20;
   int64_t timeoutUs = 60'000'000; // without any progress
 };
 
-// A rank's connections to all others, and the pinned memory for what passes over them.
+// A rank's connections to all others, and the pinned memory for data that they move.
 class ReshardNetwork {
 public:
   static Result<std::unique_ptr<ReshardNetwork>>
@@ -56,8 +56,8 @@ public:
   const net::Handle &handle() const { return chunks_->handle(); }
   // Blocks until all ranks are connected; handles[r] is rank r's handle.
   Status connect(const std::vector<net::Handle> &handles) { return chunks_->connect(handles); }
-  // Bytes sent over connections so far: to ranks of other nodes, and for each reshard once 8 to
-  // every other rank of its plan.
+  // Bytes sent over connections so far: to ranks of other nodes and, once for each reshard, 8 bytes
+  // to every other rank of its plan.
   int64_t bytesSent() const { return chunks_->pump().bytesSent(); }
 
 private:
@@ -70,17 +70,17 @@ private:
   bool isNear(int rank) const {
     return options_.nodes[static_cast<size_t>(rank)] == options_.nodes[static_cast<size_t>(rank_)];
   }
-  // The network's work begins after what is now on `stream`.
+  // The network's work begins after the work that is now on `stream`.
   Status follow(dl::CudaStream stream);
   Status run(const std::vector<RankFlow> &flows);
-  // Tells all ranks why the network has ended.
+  // Reports to all ranks why the network has ended.
   Status end(const Status &cause);
 
   const std::shared_ptr<dl::GpuContext> gpu_;
   const int rank_;
   const ReshardNetworkOptions options_;
   std::unique_ptr<ChunkNetwork> chunks_;
-  std::vector<std::array<uint64_t, 2>> flows_; // so far, by rank, in and out: both ends count alike
+  std::vector<std::array<uint64_t, 2>> flows_; // so far, by rank, in and out; equal at both ends
 };
 
 class NodesReshard {
@@ -96,8 +96,8 @@ public:
   Status slice(dl::CudaStream stream) { return near_->slice(stream); }
 
 private:
-  static constexpr int kBlocks = 16; // of a chunk's kernel: a network is no NVLink
-  // What moves one chunk between a buffer and a slot.
+  static constexpr int kBlocks = 16; // of a chunk's kernel: enough for a network
+  // The work that moves one chunk between a buffer and a slot.
   struct Chunk {
     int64_t bytes = 0;
     std::vector<kernels::ReshardPiece> copies; // by engines

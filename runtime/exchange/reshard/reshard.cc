@@ -46,7 +46,7 @@ Status checkPeer(const ReshardPlan &plan, const Transfer &transfer, const Reshar
   const auto peer = static_cast<size_t>(peerOf(transfer, buffers.direction));
   if (peer >= buffers.peers.size() ||
       (!buffers.peers[peer].data && !buffers.peers[peer].connection))
-    return Status::invalid("there is no way to the buffer of " + name);
+    return Status::invalid("cannot reach the buffer of " + name);
   const PeerBuffer &reached = buffers.peers[peer];
   const int64_t least = peerBytes(plan, transfer, buffers.direction);
   const bool isEnough =

@@ -1,22 +1,22 @@
 // reshard.h - executes a plan on host memory.
 //
 //   Result<std::unique_ptr<HostReshard>> mine = HostReshard::create(plan, rank, buffers);  // once
-//   …the senders' data is there, and everybody knows…
+//   … the senders' data is ready, and all ranks know it …
 //   mine->run();
-//   …everybody has run…
+//   … all ranks have run …
 //   mine->slice();                                                           // Gather only
 //
-// Each rank has an object of its own and moves its part: Push, a sender writes to its receivers;
-// Pull, a receiver reads from its senders. What a rank has for itself it copies, either way. A
-// peer's buffer is memory that this process can address, or is reached by one-sided reads and
-// writes.
+// Each rank has its own object and moves its part: with Push, a sender writes to its receivers;
+// with Pull, a receiver reads from its senders. Data that a rank sends to itself is copied in both
+// cases. A peer's buffer is memory that this process can address, or is reached by one-sided reads
+// and writes.
 //
-// run() neither allocates nor tells a peer anything: that sources are ready, destinations free and
-// everything has arrived is for the caller to say, once for as many reshards as he likes. When
-// run() returns, what this rank writes is in place, and what it reads is here.
+// run() neither allocates nor notifies a peer. The caller ensures that sources are ready and
+// destinations free, and finds out when everything has arrived, once for any number of reshards.
+// When run() returns, this rank's writes are in place, and its reads have arrived.
 //
-// Threads: one at a time for an object. Ownership: buffers, connections and registrations are the
-// caller's and outlive it.
+// Threads: one at a time for an object. Ownership: the caller owns buffers, connections and
+// registrations, which outlive the object.
 
 #ifndef COLL_RUNTIME_EXCHANGE_RESHARD_RESHARD_H
 #define COLL_RUNTIME_EXCHANGE_RESHARD_RESHARD_H
@@ -29,13 +29,12 @@
 
 namespace coll::rt::exchange {
 
-// Over a connection a pull asks for many rows at once (one_sided.h), and a push sends each row by
-// itself.
+// Over a connection a pull requests many rows at once (one_sided.h), and a push sends each row
+// separately.
 enum class ReshardDirection { Push, Pull };
 const char *nameOf(ReshardDirection direction); // "push", "pull"
 
-// How this rank reaches a peer's buffer: at `data`, if it has `bytes` there, else over the
-// connection.
+// How this rank reaches a peer's buffer: at `data` if `bytes` is not 0, else over the connection.
 struct PeerBuffer {
   char *data = nullptr;
   int64_t bytes = 0;
@@ -56,8 +55,8 @@ struct ReshardBuffers {
   OwnBuffer target;  // of a receiver
   OwnBuffer scratch; // of a receiver, Gather only: plan.scratchBytes
   ReshardDirection direction = ReshardDirection::Push;
-  // Push: each receiver's target (Gather: scratch). Pull: each sender's source. By position;
-  // entries of peers without a transfer with this rank, and of the rank itself, may be empty.
+  // Push: each receiver's target (Gather: scratch). Pull: each sender's source. By position; the
+  // entries of the rank itself, and of peers without a transfer with it, may be empty.
   std::vector<PeerBuffer> peers;
 };
 
@@ -69,8 +68,8 @@ Status checkReshard(const ReshardPlan &plan, int rank, const ReshardBuffers &buf
 std::vector<const Transfer *> transfersOf(const ReshardPlan &plan, int rank,
                                           ReshardDirection direction);
 
-// Equal on all ranks that have the same plan and direction. Ranks that make their plans by
-// themselves may compare it, once; NodesReshard does.
+// Equal on all ranks that have the same plan and direction. Ranks that make their plans
+// independently may compare it, once; NodesReshard does.
 uint64_t fingerprintOf(const ReshardPlan &plan, ReshardDirection direction);
 
 class HostReshard {

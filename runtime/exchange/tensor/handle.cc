@@ -98,14 +98,15 @@ std::string TensorHandle::serialize() const {
 Result<TensorHandle> TensorHandle::parse(std::string_view bytes) {
   constexpr size_t kHead = sizeof(kMagic) + 8;
   if (bytes.size() < kHead || std::memcmp(bytes.data(), kMagic, sizeof(kMagic)) != 0)
-    return Status::invalid("these " + std::to_string(bytes.size()) + " bytes are no tensor handle");
+    return Status::invalid("these " + std::to_string(bytes.size()) +
+                           " bytes are not a tensor handle");
   Reader head(bytes.substr(sizeof(kMagic), 8));
   const auto version = head.number<uint32_t>(), length = head.number<uint32_t>();
   if (version != kTensorHandleVersion)
     return Status::invalid("the tensor handle has version " + std::to_string(version) +
                            ", this library reads version " + std::to_string(kTensorHandleVersion));
   if (length != bytes.size() || length > kMostBytes || length < kHead + 8)
-    return Status::invalid("a tensor handle of " + std::to_string(length) + " bytes came as " +
+    return Status::invalid("a tensor handle of " + std::to_string(length) + " bytes arrived as " +
                            std::to_string(bytes.size()));
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
   if (Reader(bytes.substr(body.size())).number<uint64_t>() != sumOf(body))
@@ -137,7 +138,7 @@ Result<TensorHandle> TensorHandle::parse(std::string_view bytes) {
   view.dtype = handle.dtype;
   view.shape = handle.shape;
   view.strides = handle.strides;
-  view.data = &view; // only tells whether there is any
+  view.data = &view; // only for the check that there is data
   Result<CheckedView> checked = checkView(view, /*written=*/false);
   if (!checked)
     return checked.status().annotate("the tensor handle of \"" + handle.owner + "\"");
@@ -151,7 +152,7 @@ int64_t TensorHandle::span() const {
 }
 
 Result<CheckedView> checkView(const TensorView &view, bool written) {
-  // The planner finds the errors of a layout: a reshard of the view to itself.
+  // The planner checks the layout: a reshard of the view to itself.
   ReshardSpec spec;
   spec.dtype = view.dtype;
   spec.shape = view.shape;

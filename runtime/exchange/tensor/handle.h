@@ -1,11 +1,11 @@
 // handle.h - describes a tensor to another process, as bytes.
 //
-// A handle says who owns the tensor, what it is, and how it is reached. A TensorOwner makes it, the
-// user sends it by any means, and it is valid until the tensor is withdrawn. It carries keys that
-// cannot be guessed: every process that has it may read and write the tensor.
+// A handle says which process owns the tensor, what it is, and how it is reached. A TensorOwner
+// makes it, the user sends it by any means, and it is valid until the tensor is withdrawn. It
+// contains keys that cannot be guessed: every process that has it may read and write the tensor.
 //
-// The bytes (little-endian, version 1): "CTensor\0", version, length of all, fields in the order
-// of the struct, FNV-1a of everything before. Nothing else is read, and nothing may follow.
+// The bytes (little-endian, version 1): "CTensor\0", version, total length, the fields in the order
+// of the struct, FNV-1a of everything before. Nothing may follow.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_HANDLE_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_HANDLE_H
@@ -26,12 +26,12 @@ struct TensorHandle {
   CollDtype dtype = kCollF32;
   std::vector<int64_t> shape, strides; // elements; strides always as many as dimensions
 
-  // Inside a node: the owner's socket (net/node_socket.h), and the question for it. Empty: not
-  // reachable this way.
+  // Inside a node: the owner's socket (net/node_socket.h), and the question to send to it. Empty:
+  // the tensor is not reachable in this way.
   std::string socket;
   uint64_t id = 0, key = 0;
 
-  // Over a transport. An empty name: not reachable this way.
+  // Over a transport. If the name is empty, the tensor is not reachable in this way.
   std::string transport;
   net::Handle listener;
   // From the tensor's first element to its last. Key 0: the transport does not reach it, and the

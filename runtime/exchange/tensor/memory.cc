@@ -8,7 +8,7 @@ namespace {
 
 using net::MemoryKind;
 
-// By a descriptor, or by a decorator of the transport.
+// Registers it by a dmabuf descriptor, or lets a decorator of the transport do so.
 Result<net::Memory *> registerGpu(net::Transport &transport, int device, const BoxMemory &memory,
                                   uint64_t bytes) {
   const uint32_t kinds = transport.devices()[static_cast<size_t>(device)].memoryKinds;

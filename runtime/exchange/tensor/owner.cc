@@ -25,7 +25,7 @@ constexpr int kBacklog = 64;
 // A client that does not finish its question, or does not read the answer, delays others by at most
 // this.
 constexpr int64_t kPatienceUs = 1'000'000;
-// If there is no descriptor for waiting clients: the pause before the next attempt.
+// The pause before the next attempt to accept clients, if there is no descriptor for them.
 constexpr int kPauseMs = 50;
 
 } // namespace
@@ -43,7 +43,7 @@ struct TensorOwner::Published {
 
 struct TensorOwner::Client {
   Fd fd;
-  uint64_t tensor = 0; // 0: has not asked yet
+  uint64_t tensor = 0; // 0: the client has not asked yet
 };
 
 TensorOwner::TensorOwner(const TensorOwnerOptions &options) : options_(options) {}
@@ -249,7 +249,7 @@ Status TensorOwner::withdraw(std::string_view bytes) {
                              "\" has no such tensor, or has withdrawn it");
     gone = std::move(at->second);
     published_.erase(at);
-    // Closing is not enough: while the thread polls the socket, it stays open.
+    // Closing the socket is not enough: it stays open while the thread polls it.
     for (Client &client : clients_)
       if (client.tensor == handle->id)
         (void)shutdown(client.fd.get(), SHUT_RDWR);
@@ -270,7 +270,7 @@ void TensorOwner::end(Published &tensor) {
 void TensorOwner::serve() {
   bool mayAccept = true;
   while (true) {
-    // Without a descriptor for them, waiting clients would make the socket readable for ever.
+    // If there is no descriptor for waiting clients, the listening socket would stay readable.
     std::vector<pollfd> waited = {{wake_[0].get(), POLLIN, 0},
                                   {mayAccept ? socket_.get() : -1, POLLIN, 0}};
     {
@@ -283,7 +283,7 @@ void TensorOwner::serve() {
     const int ready = poll(waited.data(), waited.size(), mayAccept ? -1 : kPauseMs);
     mayAccept = true;
     if (ready < 0) {
-      // EINVAL: fewer descriptors are allowed than are polled.
+      // EINVAL: more descriptors are polled than are allowed.
       if (errno != EINTR)
         complain(errno == EINVAL ? EMFILE : errno);
       std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
@@ -309,7 +309,7 @@ void TensorOwner::serve() {
 bool TensorOwner::accept() {
   Result<Fd> fd = net::acceptOnNode(socket_, /*blocking=*/true);
   if (!fd)
-    return true; // a stranger, whose connection is closed
+    return true; // the connection did not come from this user, and is closed
   if (!fd->valid()) {
     complain(errno);
     return false;

@@ -1,4 +1,4 @@
-// owner.h - publishes tensors of this process, which others may read and write (remote_tensor.h).
+// owner.h - publishes tensors of this process for other processes (remote_tensor.h).
 //
 //   auto owner = TensorOwner::create({"rank 3", transport}).take();
 //   void *data = owner->allocate(bytes).take();                       // others can map it
@@ -8,13 +8,13 @@
 //
 // A thread of the owner answers processes that open its tensors inside the node. With a transport,
 // another thread accepts its connections and serves accesses that the transport cannot do by itself
-// (server.h). The owner is not told of accesses. If this process has no descriptors left, processes
-// that open a tensor wait; the log says so.
+// (server.h). The owner is not notified of accesses. If this process has no descriptors left,
+// processes that open a tensor wait; the log says so.
 //
 // After withdraw() no access begins: the next one fails because the tensor is withdrawn. An access
-// inside the node that is in progress may continue, in memory that stays mapped there; memory of
-// cudaMalloc may be freed only when readers have closed it. Over a transport withdraw() waits for
-// accesses.
+// inside the node that is in progress may continue, in memory that stays mapped in that process.
+// Memory of cudaMalloc may be freed only when readers have closed it. Over a transport, withdraw()
+// waits for accesses.
 //
 // Any thread may call it.
 
@@ -63,14 +63,14 @@ public:
   // The same on the GPU: physical memory with a descriptor (VMM). Memory of cudaMalloc can be
   // published without it.
   Result<void *> allocateGpu(int64_t bytes);
-  // Frees memory of these two; no published tensor may be in it.
+  // Frees memory of allocate() or allocateGpu(); no published tensor may be in it.
   Status release(void *data);
 
-  // Returns the handle's bytes. kCollInvalidCall, kCollUnsupported: why the tensor cannot be
-  // reached that way.
+  // Returns the handle's bytes. kCollInvalidCall or kCollUnsupported say why the tensor cannot be
+  // reached in one of the requested ways.
   Result<std::string> publish(const TensorView &tensor, const TensorWays &ways);
-  // Withdraws it for all processes. kCollInvalidCall if it is not this owner's, or was withdrawn
-  // before.
+  // Withdraws the tensor for all processes. kCollInvalidCall if the tensor is not this owner's, or
+  // was already withdrawn.
   Status withdraw(std::string_view handle);
 
 private:

@@ -51,7 +51,7 @@ Result<std::vector<StridedBox>> boxesOf(const TensorHandle &handle, const Region
   return boxes;
 }
 
-// Checks that the tensor is inside the memory that its owner sent; the owner may be wrong.
+// Checks that the tensor is inside the memory that its owner sent: the owner's answer may be wrong.
 Status checkAnswer(const TensorAnswer &answer, int64_t span) {
   const gpu::Export &exported = answer.exported;
   const bool isGpu = answer.memory == TensorMemory::Gpu;
@@ -116,7 +116,7 @@ Result<ChunkLane *> OwnerConnections::lane() {
 }
 
 struct RemoteTensor::Mapping {
-  // Declared last, so it is closed, and the owner told, when nothing is mapped any more.
+  // Declared last, so that it is closed, and the owner notified, when nothing is mapped any more.
   ~Mapping() {
     window = {};
     if (stream) {
@@ -196,7 +196,7 @@ Status RemoteTensor::map() {
   mapping->socket = socket.take();
   if (answer.memory == TensorMemory::Gpu) {
     if (!options_.gpu)
-      return {kCollUnsupported, "it is memory of a GPU, and this process has given none"};
+      return {kCollUnsupported, "it is memory of a GPU, but RemoteTensorsOptions::gpu is not set"};
     mapping->gpu = options_.gpu;
     dl::CudaScope scope(options_.gpu->cuda(), options_.gpu->context());
     COLL_RETURN_IF_ERROR(options_.gpu->check(
@@ -288,7 +288,7 @@ Status PreparedAccess::choose(Via wanted) {
   if (wanted == Via::Rdma)
     return prepareRdma();
   const Status ipc = prepareIpc();
-  // If this process cannot map it, the network may still reach it; not so if the owner refuses.
+  // If this process cannot map it, the network may still reach it, unless the owner refuses.
   const bool mayBeElsewhere =
       ipc.code() == kCollLink || ipc.code() == kCollUnsupported || ipc.code() == kCollDevice;
   if (wanted == Via::Ipc || !mayBeElsewhere)
@@ -377,8 +377,8 @@ Status PreparedAccess::byRdma() {
   if (!link)
     return link.status().annotate("rdma");
   const Status status = isServed_ ? byOwner(**link) : byOneSided(**link);
-  // A refusal concerns this request alone. Every other failure has ended the connection, or must
-  // end it so that the buffers are free.
+  // A refusal concerns only this request. Every other failure has ended the connection, or must end
+  // it so that the buffers are free.
   if (!status.ok() && status.code() != kCollInvalidCall)
     connections.drop(handle.listener);
   return status.annotate("rdma");

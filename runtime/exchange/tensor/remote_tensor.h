@@ -9,21 +9,20 @@
 //   read->run();                                      // as often as one likes
 //
 // *ipc* maps the owner's memory: POSIX shared memory on the host, CUDA IPC or VMM descriptors on
-// GPUs; memory of cudaMalloc whose owner is in this process is addressed directly. *rdma* is any
-// transport with one-sided reads and writes. The owner's thread and this one move the bytes
-// through pinned memory instead if the transport does not reach the memory of both sides, which
-// happens with GPUs, and if there would be many requests of few bytes. `Auto` takes ipc if the
-// tensor has it, the owner is on this node and both sides are GPU memory or both host memory; else
-// rdma.
+// GPUs. Memory of cudaMalloc whose owner is in this process is addressed directly. *rdma* is any
+// transport with one-sided reads and writes. The owner's thread and this one move the bytes through
+// pinned memory instead if the transport does not reach the memory of both sides, which happens
+// with GPUs, or if there would be many requests of few bytes. `Auto` takes ipc if the tensor has
+// it, the owner is on this node and both sides are GPU memory or both host memory; else rdma.
 //
 // Copies to and from pinned memory wait while another thread loads a kernel (dl/cuda.h): set
 // CUDA_MODULE_LOADING=EAGER if kernels wait for data that is accessed.
 //
 // Calls block until the bytes have arrived. They are not ordered with accesses of the owner or of
-// other processes: users have to arrange that.
+// other processes: users have to ensure that order.
 //
 // When the owner withdraws the tensor or ends, the next call fails with kCollPeer (ipc), or with
-// the transport's error, and what was open is closed.
+// the transport's error, and the mapping or connection is closed.
 //
 // Threads: a RemoteTensors and its tensors belong to one thread at a time.
 
@@ -59,7 +58,8 @@ struct RemoteTensorsOptions {
   int64_t timeoutUs = 60'000'000;
 };
 
-// Connections of a transport, by the owner's listener, and resources that accesses over them share.
+// The connections of a transport, by the owner's listener, and resources that accesses over them
+// share.
 class OwnerConnections {
 public:
   explicit OwnerConnections(const RemoteTensorsOptions &options) : options_(options) {}
@@ -124,8 +124,8 @@ public:
 
   Via via() const { return via_; }            // the way that was taken
   bool isServed() const { return isServed_; } // Rdma: by the owner's thread
-  // Blocks. Nothing is allocated or agreed on, unless the owner's thread serves the access: it is
-  // asked each time. After its connection has failed, the next call connects again.
+  // Blocks. Allocates nothing and needs no agreement, except that the owner's thread is asked each
+  // time if it serves the access. After its connection has failed, the next call connects again.
   Status run();
 
 private:
@@ -149,7 +149,7 @@ private:
   const BoxMemory own_;
   Via via_ = Via::Auto;
   const net::Memory *memory_ = nullptr; // registration of the local tensor
-  net::Memory *registered_ = nullptr;   // made here
+  net::Memory *registered_ = nullptr;   // registered by this object
   bool isServed_ = false;
 };
 

@@ -35,7 +35,7 @@ public:
       return moved.status();
     return *moved == bytes ? Status() : Status(kCollMismatch, "no answer of a tensor's owner");
   }
-  // Asks, and waits for permission.
+  // Asks the owner, and waits for its permission.
   Status ask() {
     Result<net::Request *> answer =
         post(false, BoxQuestion::kAnswerTag, &link_.refusal, sizeof(link_.refusal));
@@ -60,7 +60,7 @@ public:
       Result<bool> moved = run.advance();
       bool isMoving = moved && *moved;
       if (!isAnswered) {
-        // A message that the owner sent before it closed the connection says more than the
+        // A message that the owner sent before it closed the connection is a better reason than the
         // connection's end.
         Result<net::Completion> came = link_.connection->test(*ended);
         if (!came)

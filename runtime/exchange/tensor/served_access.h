@@ -1,5 +1,4 @@
-// served_access.h - the client side of server.h: access to a tensor through its owner's
-// thread.
+// served_access.h - the client side of server.h: accesses a tensor through its owner's thread.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_SERVED_ACCESS_H
@@ -15,7 +14,7 @@ namespace coll::rt::exchange {
 struct OwnerLink {
   BoxQuestion question;
   BoxAnswer refusal, outcome;
-  std::unique_ptr<net::Connection> connection; // ends before the buffers do
+  std::unique_ptr<net::Connection> connection; // destroyed before the buffers
 };
 
 struct ServedAccess {
@@ -24,8 +23,8 @@ struct ServedAccess {
   int64_t timeoutUs = 0; // limit without any progress
 };
 
-// Moves a box between the tensor's memory and `local` through the lane; blocks. kCollInvalidCall:
-// refused. After any other failure the link has to be closed.
+// Moves a box between the tensor's memory and `local` through the lane; blocks. kCollInvalidCall
+// means that the owner refused. After any other failure the link has to be closed.
 Status moveServed(OwnerLink &link, ChunkLane &lane, const ServedAccess &access,
                   const StridedBox &box, const BoxMemory &local);
 

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// An idle thread first stays awake, then polls often, then seldom.
+// The thread first stays awake when idle, then polls often, then seldom.
 constexpr int64_t kSpinUs = 200, kRecentUs = 1'000'000;
 constexpr microseconds kOften(50), kSeldom(5000);
 // A client that neither receives nor sends is dropped after this time.
@@ -239,7 +239,7 @@ Status TensorServer::begin(Guest &guest) {
   if (freeLanes_.empty() && lanes_ < kMostLanes)
     COLL_RETURN_IF_ERROR(addLane());
   if (freeLanes_.empty()) {
-    guest.lastUs = net::nowUs(); // the wait for a lane does not count against it
+    guest.lastUs = net::nowUs(); // the wait for a lane does not count as silence
     return {};
   }
   guest.lane = std::move(freeLanes_.back());

@@ -2,10 +2,10 @@
 //
 // It accepts connections, whose one-sided reads and writes the transport serves by itself. If the
 // transport does not reach the memory of both sides, the client asks (wire.h), and the server's
-// thread moves the bytes through pinned memory, on a stream of its own, several chunks at a time.
+// thread moves the bytes through pinned memory, on its own stream, several chunks at a time.
 //
-// The thread is awake while there is work. A second after the last access it polls for questions
-// and connections every five milliseconds.
+// The thread is awake while there is work. From one second after the last access on, it only polls
+// for questions and connections every five milliseconds.
 
 #ifndef COLL_RUNTIME_EXCHANGE_TENSOR_SERVER_H
 #define COLL_RUNTIME_EXCHANGE_TENSOR_SERVER_H
@@ -29,7 +29,7 @@ public:
     BoxMemory memory;
     int64_t span = 0; // bytes
   };
-  // The meaning of a question, or why it is refused. Called in the server's thread.
+  // The tensor of a question, or why it is refused. Called in the server's thread.
   using Find = std::function<Result<Tensor>(const BoxQuestion &question)>;
 
   // `gpu`: for tensors in GPU memory, or null. The transport outlives the server.
@@ -44,7 +44,7 @@ public:
   void end(uint64_t id);
 
 private:
-  static constexpr size_t kMostLanes = 16; // accesses at a time; others wait
+  static constexpr size_t kMostLanes = 16; // accesses at the same time; others wait
   // A connected client, and the state of the exchange with it.
   struct Guest {
     enum class Step { Asked, Answering, Moving, Ending };
@@ -57,7 +57,7 @@ private:
     int64_t lastUs = 0;              // time of the last progress
     std::unique_ptr<ChunkLane> lane;
     std::optional<ChunkRun> run;
-    std::unique_ptr<net::Connection> connection; // ends before the buffers do
+    std::unique_ptr<net::Connection> connection; // destroyed before the buffers
   };
 
   TensorServer(net::Transport &transport, int device, std::shared_ptr<dl::GpuContext> gpu,

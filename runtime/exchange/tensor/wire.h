@@ -1,7 +1,7 @@
 // wire.h - the messages between an owner and the processes that open its tensors.
 //
 // Inside a node, the client connects to the owner's socket, asks once, and gets one answer, with a
-// descriptor if the memory has one. The connection then stays open: its end tells each side that
+// descriptor if the memory has one. The connection then stays open: its end shows each side that
 // the other has ended.
 //
 // Over a transport that does not reach the memory of both sides by itself, the client asks for each
@@ -27,7 +27,7 @@ struct TensorQuestion {
   uint32_t magic = kMagic;
   uint32_t unused = 0;
   uint64_t id = 0, key = 0;
-  uint64_t handleSum = 0; // of the handle's bytes: it is the published one
+  uint64_t handleSum = 0; // of the handle's bytes, to check that it is the published handle
 };
 
 enum class TensorMemory : int32_t { Shared = 1, Gpu = 2 };

@@ -109,13 +109,13 @@ void fillIn(const PeerGroup &group, Plan &plan) {
 
 Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks) {
   if (shape.maxTokens == 0 || shape.maxTokens > kLowLatencyTokens)
-    return refuse("maxTokens is " + std::to_string(shape.maxTokens) + "; it is from 1 to " +
+    return refuse("maxTokens is " + std::to_string(shape.maxTokens) + "; it must be from 1 to " +
                   std::to_string(kLowLatencyTokens));
   if (shape.hidden == 0 || shape.hidden % kLowLatencyGroup || shape.hidden > 1u << 20)
-    return refuse("hidden is " + std::to_string(shape.hidden) + "; it is a multiple of " +
+    return refuse("hidden is " + std::to_string(shape.hidden) + "; it must be a multiple of " +
                   std::to_string(kLowLatencyGroup));
   if (shape.numTopk == 0 || shape.numTopk > kMoeTopk)
-    return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it is from 1 to " +
+    return refuse("numTopk is " + std::to_string(shape.numTopk) + "; it must be from 1 to " +
                   std::to_string(kMoeTopk));
   if (shape.numExperts == 0 || shape.numExperts % numRanks ||
       shape.numExperts > kLowLatencyExperts ||

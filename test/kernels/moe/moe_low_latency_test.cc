@@ -300,9 +300,9 @@ TEST_P(LowLatencyTest, BadArgumentsAreRefusedByName) {
   EXPECT_EQ(refusal(d, [](auto &) {}), "");
   EXPECT_EQ(refusal(c, [](auto &) {}), "");
   EXPECT_EQ(refusal(d, [](auto &a) { a.call.shape.hidden = 100; }),
-            "moe low latency: hidden is 100; it is a multiple of 128");
+            "moe low latency: hidden is 100; it must be a multiple of 128");
   EXPECT_EQ(refusal(d, [](auto &a) { a.call.shape.maxTokens = 1025; }),
-            "moe low latency: maxTokens is 1025; it is from 1 to 1024");
+            "moe low latency: maxTokens is 1025; it must be from 1 to 1024");
   EXPECT_EQ(refusal(d, [](auto &a) { a.call.shape.numExperts = 3; }),
             "moe low latency: 3 experts of 2 ranks");
   EXPECT_EQ(checkLowLatencyShape({8, 128, 4, 34 * 1024}, 34).message(),
