@@ -60,9 +60,9 @@ Result<std::vector<int>> parseList(const std::string &spec) {
   return cpus;
 }
 
-// One processor of each core first, then the second ones.
+// One processor of each core first, then the second one of each.
 std::vector<Processor> coresFirst(const std::vector<Processor> &processors) {
-  std::vector<std::pair<int, Processor>> ranked; // by its number within its core
+  std::vector<std::pair<int, Processor>> ranked; // by the processor's number within its core
   std::map<std::pair<int, int>, int> seen;
   for (const Processor &p : processors)
     ranked.emplace_back(seen[{p.package, p.core}]++, p);

@@ -1,7 +1,7 @@
-// affinity.h - which processors the rank threads run on.
+// affinity.h - assigns rank threads to processors.
 //
-// Memory that a rank's thread writes first is placed on its NUMA node by the kernel, so a pinned
-// rank's buffers are local if it is the first to write them.
+// The kernel places memory on the NUMA node of the thread that writes it first. So the buffers of a
+// pinned rank are local if the rank's thread is the first to write them.
 
 #ifndef COLL_RUNTIME_STEP_AFFINITY_H
 #define COLL_RUNTIME_STEP_AFFINITY_H
@@ -26,13 +26,13 @@ std::vector<Processor> availableProcessors();
 
 class Affinity {
 public:
-  // `spec`: "none" (no rank is pinned); "compact" (ranks fill one NUMA node after the
-  // other, one rank a core before any core gets a second); "spread" (ranks take turns
-  // over the NUMA nodes); or processor numbers, "0,2,4-7": rank i gets the i-th. More
-  // ranks than processors begin again at the first. Fails where the text is none of
-  // these or names a processor that this process may not use.
+  // `spec`: "none" (no rank is pinned); "compact" (ranks fill one NUMA node after the other, one
+  // rank a core before any core gets a second); "spread" (ranks take turns over the NUMA nodes); or
+  // processor numbers, "0,2,4-7": rank i gets the i-th. If there are more ranks than processors,
+  // assignment starts again at the first. Fails if the text is none of these or names a processor
+  // that this process may not use.
   static Result<Affinity> create(const std::string &spec);
-  // As create(), of the given processors.
+  // Like create() above, but with the given processors.
   static Result<Affinity> create(const std::string &spec, std::vector<Processor> processors);
 
   // The processor of a rank, or -1 if ranks are not pinned.

@@ -25,7 +25,7 @@ bool sameSharding(const TensorInfo &a, const TensorInfo &b) {
   return true;
 }
 
-// Adds a class's tensors to those of the classes before, by their numbers.
+// Adds a class's tensors to those of the earlier classes, by their numbers.
 Status joinTensors(const char *what, const std::vector<TensorInfo> &tensors,
                    std::map<int, TensorInfo> &joined) {
   for (const TensorInfo &b : tensors) {
@@ -56,7 +56,7 @@ Result<std::vector<TensorInfo>> takeJoined(const char *what, std::map<int, Tenso
   return tensors;
 }
 
-// Results name the arguments that they are written into by their numbers in the step.
+// The results, with the arguments that they update named by their numbers in the step.
 std::vector<TensorInfo> numberUpdates(const Descriptor &descriptor) {
   std::vector<TensorInfo> results = descriptor.results;
   for (TensorInfo &result : results)
@@ -78,7 +78,7 @@ Status checkUpdates(const Descriptor &descriptor) {
     const TensorInfo &updated = descriptor.args[static_cast<size_t>(arg)];
     if (updated.dtype != result.dtype || updated.local != result.local ||
         !sameSharding(updated, result))
-      return Status::invalid(which + " has not the type and sharding of argument " +
+      return Status::invalid(which + " does not have the type and sharding of argument " +
                              std::to_string(arg));
   }
   return {};

@@ -12,14 +12,14 @@ namespace coll::rt {
 
 struct Job {
   std::vector<int> classOfRank;
-  // The arguments and results of all classes, by their numbers; the rest is that of the first
-  // class.
+  // The arguments and results of all classes, by their numbers; the other fields are those of the
+  // first class.
   Descriptor signature;
 };
 
-// Fails unless the classes have one mesh, all or none an @init, together every rank once, and agree
-// in the arguments and results that several of them have. A class may lack arguments and results
-// of the step (TensorInfo::index).
+// Fails unless all classes have the same mesh, all or none have an @init, each rank is in exactly
+// one class, and the classes agree in the arguments and results that several of them have. A class
+// may lack arguments and results of the step (TensorInfo::index).
 Result<Job> checkClasses(const std::vector<Program> &classes);
 
 } // namespace coll::rt

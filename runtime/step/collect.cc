@@ -46,7 +46,7 @@ const RankState *Collector::findLocal(int rank) const {
   return nullptr;
 }
 
-// The ranks that the blocks come from.
+// The ranks whose blocks are used.
 std::vector<int> Collector::sourcesOf(const Item &item) const {
   std::vector<int> sources;
   if (isReplicated(*item.info) && item.isHeldBy(0))
@@ -147,8 +147,8 @@ Status Collector::receiveText(int rank, std::string &text) {
   size.dst = &bytes;
   COLL_RETURN_IF_ERROR(all_->run(size));
   if (bytes < 0 || bytes > kMaxTextBytes)
-    return Status::internal("rank " + std::to_string(rank) + " has a text of " +
-                            std::to_string(bytes) + " bytes to tell");
+    return Status::internal("rank " + std::to_string(rank) + " announced a text of " +
+                            std::to_string(bytes) + " bytes");
   text.resize(static_cast<size_t>(bytes));
   Call content = transferCall(OpKind::Recv, rank, bytes);
   content.dst = text.data();

@@ -13,7 +13,7 @@
 
 namespace coll::rt {
 
-// Assembles tensors in the process that has rank 0; the others send their parts. Every
+// Assembles tensors in the process that has rank 0; the other processes send their parts. Every
 // process makes the same calls. Belongs to the executor's caller.
 class Collector {
 public:
@@ -31,7 +31,7 @@ public:
     // Whether a rank of the job has a block.
     std::function<bool(int)> isHeldBy;
   };
-  // The items' tensors, each block from the first rank that has it. Empty if not isRoot().
+  // The items' tensors, each block from the first rank that has it. Empty unless isRoot().
   Result<std::vector<HostTensor>> collect(const std::vector<Item> &items);
 
   // See Executor::gather.
@@ -45,7 +45,7 @@ private:
   bool needsOthers(const std::vector<Item> &items) const;
   std::vector<int> sourcesOf(const Item &item) const;
   Status addBlock(const Item &item, int rank, HostTensor *global);
-  // Runs `exchange` as a stretch of program; its failure aborts the job.
+  // Runs `exchange` as a stretch of the program; its failure aborts the job.
   template <typename Exchange>
   Status talk(Exchange exchange);
   Status sendText(int rank, const std::string &text);

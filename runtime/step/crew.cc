@@ -9,10 +9,10 @@
 
 namespace coll::rt {
 
-static constexpr int64_t kSleepUs = 3'600'000'000; // then it looks again
-static constexpr int kPollsPerLook = 16;           // at the clock
+static constexpr int64_t kSleepUs = 3'600'000'000; // then checks the condition again
+static constexpr int kPollsPerLook = 16;           // polls between checks of the clock
 
-// No yielding: on a busy machine that may take longer than to sleep and wake.
+// Does not yield: on a busy machine that may take longer than to sleep and wake up.
 static void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -21,8 +21,8 @@ static void relax() {
 
 namespace {
 
-// Every member computes with the default rounding: one whose thread flushes small numbers to zero,
-// or was made by one that does, would get other results than the other ranks.
+// Sets the default rounding for every member. A thread that flushes small numbers to zero, or was
+// started by such a thread, would compute other results than the other ranks.
 class DefaultFloats {
 public:
   DefaultFloats() {
@@ -80,7 +80,7 @@ void Crew::wait(Parker &parker, Condition condition) const {
     while (Clock::now() < end);
   }
   while (true) {
-    // Before the look: a change after the look then ends the sleep.
+    // Before the check: a change after the check then ends the sleep.
     parker.announce();
     if (condition())
       return parker.retract();

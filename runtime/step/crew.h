@@ -15,12 +15,12 @@
 
 namespace coll::rt {
 
-// Members that live as long as the crew: threads, of which the first may be the caller's own.
+// The members live as long as the crew: threads, of which the first may be the caller's own.
 class Crew {
 public:
   enum class First {
     Thread, // all members are threads of the crew
-    Caller  // member 0 is the thread that calls run(), so that one thread fewer has to wake
+    Caller  // member 0 is the thread that calls run(), so that one thread less has to wake up
   };
   static Result<std::unique_ptr<Crew>> create(int size, First first = First::Thread);
   ~Crew();
@@ -40,13 +40,13 @@ private:
   Crew(int size, First first);
   void loop(Member &self, int index);
   void begin(const std::function<void(int)> *task);
-  // Polls for a moment and then sleeps until `condition` holds. The thread that makes it true
-  // unparks.
+  // Polls for a moment and then sleeps until `condition` holds. The thread that makes it true calls
+  // unpark().
   template <typename Condition>
   void wait(Parker &parker, Condition condition) const;
 
   const bool callerTakesPart_;
-  const int64_t pollUs_; // 0 where members would take a core from each other
+  const int64_t pollUs_;                           // 0 if members would take cores from each other
   const std::function<void(int)> *task_ = nullptr; // null: end the thread; published by round_
   std::atomic<uint64_t> round_{0};
   std::atomic<int> running_{0}; // threads that have not returned yet

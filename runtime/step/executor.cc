@@ -35,19 +35,19 @@ struct Executor::Impl {
 
   const Descriptor &descriptor() const { return signature; }
 
-  // The ranks' own threads create them, on the processors that they will run on, so that their
+  // The ranks' own threads create them, on the processors on which they will run, so that their
   // memory is local.
   Status createRanks(const Affinity &affinity);
   Status createRank(const Affinity &affinity, int rank, std::unique_ptr<RankState> &made);
-  // Whether ranks allocate their memory together, when all of them have been created.
+  // Whether ranks allocate their memory together, after all of them have been created.
   bool meetToAllocate() const;
   Status allocateTogether();
   // Runs the task on every rank's thread; a failure of any ends the executor.
   template <typename Task>
   Status runOnRanks(const char *what, Task task);
-  // Whether all ranks of the job may make a graph of the step.
+  // Whether all ranks of the job may capture the step as a graph.
   bool mayCapture() const;
-  // Makes arguments, by their numbers in the step, readable on the host.
+  // Copies arguments, by their numbers in the step, to memory that the host can read.
   Status fetchArgs(const std::vector<int> &indices);
   Status checkInputs(bool state, const std::vector<TensorView> &given) const;
   Collector::Item itemOfArg(const TensorInfo &info) const;
@@ -58,8 +58,8 @@ struct Executor::Impl {
 
 namespace {
 
-// What the task of a rank returns. The first rank is the caller's own thread: an exception must not
-// pass the other ranks, which still use what is on its stack.
+// Returns the status of a rank's task. The first rank may run on the caller's thread: an exception
+// must not leave this frame while the other ranks use data on the caller's stack.
 template <typename Task>
 Status withoutExceptions(Task task) {
   try {
@@ -71,7 +71,7 @@ Status withoutExceptions(Task task) {
   }
 }
 
-// Refuses a step that does not fit into this machine's memory, before anything is allocated.
+// Rejects a step that does not fit into this machine's memory, before anything is allocated.
 Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &classOfRank,
                    const std::optional<JobOptions> &job) {
   const MemoryLimit limit = memoryLimit();
@@ -81,7 +81,7 @@ Status checkMemory(const std::vector<Program> &classes, const std::vector<int> &
     local = {classOfRank[static_cast<size_t>(job->rank)]};
   for (int index : local) {
     if (classes[static_cast<size_t>(index)].descriptor.isOnGpu)
-      continue; // the GPU's memory is asked for when there is one
+      continue; // the GPU's memory is checked when it is allocated
     int64_t bytes = memoryOf(classes[static_cast<size_t>(index)].descriptor).total();
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > limit.bytes)
       return {kCollDevice, "the program's buffers do not fit: " + std::to_string(local.size()) +
@@ -114,7 +114,7 @@ bool Executor::Impl::meetToAllocate() const {
   });
 }
 
-// A failure reaches the ranks that wait for this one.
+// A failure reaches the ranks that wait for this rank.
 Status Executor::Impl::allocateTogether() {
   for (const std::unique_ptr<RankState> &rank : ranks)
     rank->endpoint().enter();
@@ -168,7 +168,7 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
       hasReturned = true;
       return made;
     });
-    if (!hasReturned) { // the others wait for it, and it has not left
+    if (!hasReturned) { // the others wait for this rank, which has not left
       rank.endpoint().abort(status.annotate("rank " + std::to_string(rank.context().rank)));
       rank.endpoint().leave();
     }
@@ -180,7 +180,7 @@ Status Executor::Impl::runOnRanks(const char *what, Task task) {
   return failure;
 }
 
-// Ranks of other processes run the same program, or nothing is known of them.
+// False if ranks of other processes may run another program, about which nothing is known.
 bool Executor::Impl::mayCapture() const {
   const bool isAlike = ranks.size() == classOfRank.size() || classes.size() == 1;
   return options.graphs && isAlike &&
@@ -238,7 +238,7 @@ static bool has(const std::vector<TensorInfo> &tensors, int index) {
                      [&](const TensorInfo &info) { return info.index == index; });
 }
 
-// Which classes have the tensor with this number, by a list of theirs.
+// Finds the classes that have the tensor with this number, in one of their lists.
 static std::vector<bool> findHolders(const std::vector<Program> &classes,
                                      std::vector<TensorInfo> Descriptor::*list, int index) {
   std::vector<bool> holders;
@@ -311,8 +311,8 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   impl->backend = backend.take();
   prepareGemm();
   const int local = static_cast<int>(impl->backend->localRanks().size());
-  // To wake a thread takes longer than a small step. The caller's thread is not to be pinned, and
-  // has a GPU of its own choice where there are several.
+  // It takes longer to wake a thread than to run a small step. The caller's thread must not be
+  // pinned, and with several GPUs it has a GPU of its own choice.
   const bool takesCaller = options.backend == "threads" && affinity->processorOf(0) < 0 &&
                            (local == 1 || !impl->descriptor().isOnGpu);
   Result<std::unique_ptr<Crew>> crew =

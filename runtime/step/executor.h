@@ -1,13 +1,14 @@
-// executor.h - runs a program on its ranks, a thread for each: all ranks in this process or, in a
-// job of several processes, this process's rank.
+// executor.h - runs a program on its ranks, with a thread for each: all ranks in this process or,
+// in a job of several processes, this process's rank.
 //
-// In a job every process makes the same calls with the same arguments. The process of rank 0
-// receives results and state; in the others they are empty.
+// In a job every process makes the same calls with the same arguments. Only rank 0's process
+// receives results and state; the other processes get empty lists.
 //
 // The rank threads and the state live as long as the executor. On CPUs the first rank of backend
-// `threads` runs on the caller's thread, unless ranks are pinned: that thread needs a stack as
-// ranks do. One thread at a time may call it; each call blocks until all ranks are done. When a
-// call fails in a rank, the state is undefined: every later call fails with the first cause.
+// `threads` runs on the caller's thread, unless ranks are pinned, so that thread needs a stack of
+// the size that a rank needs. One thread at a time may call the executor; each call blocks until
+// all ranks are done. If a call fails in a rank, the state is undefined, and every later call fails
+// with the first cause.
 
 #ifndef COLL_RUNTIME_STEP_EXECUTOR_H
 #define COLL_RUNTIME_STEP_EXECUTOR_H
@@ -31,7 +32,7 @@ struct ExecutorOptions {
   int64_t timeoutUs = 0; // longest wait for the peers of one operation; 0: COLL_TIMEOUT_US decides
   // Processors of the rank threads, see Affinity::create; empty: COLL_AFFINITY decides.
   std::string affinity;
-  // Whether steps on GPUs may be captured by CUDA graphs, and replayed.
+  // Whether steps on GPUs may be captured as CUDA graphs and replayed.
   bool graphs = true;
 };
 
@@ -39,14 +40,15 @@ class Executor {
 public:
   // Counts of the last step (or of the initialisation, before the first step), summed over the
   // ranks: payload bytes of operations, and operations called. In a job of several processes, all
-  // ranks are assumed to do what this one does.
+  // ranks are assumed to have the counts of this process's rank.
   struct Stats {
     int64_t bytesPerStep = 0;
     int64_t collectivesPerStep = 0;
   };
 
   // `classes` together cover ranks 0 … N-1 of one mesh, each rank once, and agree in the arguments
-  // and results that they share; each has those of the step that its ranks need.
+  // and results that they share. Each class has the arguments and results of the step that its
+  // ranks need.
   static Result<std::unique_ptr<Executor>> create(std::vector<Program> classes,
                                                   ExecutorOptions options = {});
   ~Executor();
@@ -63,36 +65,37 @@ public:
   const std::vector<Program> &classes() const;
 
   // `globalState`: the states in order (Descriptor::states), with global shapes. If the program has
-  // an @init, rank 0 receives its part, the others zeros, and @init distributes; otherwise each
-  // rank receives its part.
+  // an @init, rank 0 receives its part, the other ranks zeros, and @init distributes the state;
+  // otherwise each rank receives its part.
   Status initialize(const std::vector<HostTensor> &globalState);
 
-  // `globalBatch`: the other arguments in order, global shapes. Returns the results
-  // that update no state argument, global shapes, replicated ones from rank 0.
+  // `globalBatch`: the other arguments in order, with global shapes. Returns the results that do
+  // not update a state argument, with global shapes; replicated results come from rank 0.
   Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
 
-  // The same from memory of the caller. A rank that holds a whole batch tensor reads it where
-  // it is, if its address is a multiple of 64.
+  // The same, from memory of the caller. A rank that needs all of a batch tensor reads it in place
+  // if its address is a multiple of 64.
   Status initializeFrom(const std::vector<TensorView> &globalState);
   Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch);
 
-  // The states in order, assembled from what the ranks hold.
+  // The states in order, assembled from the ranks' blocks.
   Result<std::vector<HostTensor>> state();
-  // One of them, by its place; empty in processes without rank 0.
+  // One state, by its position in that order; empty in processes without rank 0.
   Result<std::vector<HostTensor>> stateAt(size_t index);
-  // A local rank's blocks of the state arguments, without data where its class does not have one.
+  // A local rank's blocks of the state arguments. A block has no data if the rank's class lacks the
+  // argument.
   Result<std::vector<HostTensor>> stateOf(int rank);
 
-  // All-gathers a text of each process of the job: the texts by rank in rank 0's process, none in
-  // others; a single one if all ranks are in this process.
+  // All-gathers a text of each process of the job. Returns the texts by rank in rank 0's process,
+  // and none in the others; a single text if all ranks are in this process.
   Result<std::vector<std::string>> gather(const std::string &text);
   // The text of rank 0's process, in every process of the job.
   Result<std::string> broadcast(const std::string &text);
 
   Stats stats() const;
 
-  // Ends the running step at its next communication; every later call fails. From any thread,
-  // at any time while the executor lives.
+  // Ends the running step at its next communication; every later call fails. May be called from any
+  // thread, at any time while the executor lives.
   void cancel();
 
 private:

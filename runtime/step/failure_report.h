@@ -1,4 +1,4 @@
-// failure_report.h - one Status out of the failures of many ranks.
+// failure_report.h - combines the failures of many ranks into one Status.
 
 #ifndef COLL_RUNTIME_STEP_FAILURE_REPORT_H
 #define COLL_RUNTIME_STEP_FAILURE_REPORT_H
@@ -16,10 +16,9 @@ struct RankOutcome {
   const FlightRecorder *recorder = nullptr;
 };
 
-// Ok where every rank's outcome is. Otherwise the code of the cause (a rank that was
-// only told of another's failure is no cause) and a message of several lines: the
-// cause, each rank's outcome, and the operations that each rank did last. The whole
-// flight recorder goes to the log at level info.
+// Ok if every rank's outcome is ok. Otherwise the code of the cause (a rank that was only told of
+// another's failure is no cause) and a message of several lines: the cause, each rank's outcome,
+// and the last operations of each rank. The complete flight recorder is logged at level info.
 Status reportFailure(const char *what, const std::vector<RankOutcome> &outcomes);
 
 } // namespace coll::rt

@@ -1,4 +1,4 @@
-// flight_file.h - what ranks did last, as a trace in Perfetto's format.
+// flight_file.h - writes the last operations of ranks as a trace in Perfetto's format.
 
 #ifndef COLL_RUNTIME_STEP_FLIGHT_FILE_H
 #define COLL_RUNTIME_STEP_FLIGHT_FILE_H
@@ -10,9 +10,9 @@
 
 namespace coll::rt {
 
-// Writes what the flight recorders of this process's ranks remember to the file that
-// COLL_FLIGHT_RECORDER_FILE names, if it does. An operation that has not ended ends now, with the
-// flag "unfinished". What cannot be written is told of in one warning. No rank runs.
+// Writes the records of the flight recorders of this process's ranks to the file that
+// COLL_FLIGHT_RECORDER_FILE names, if it is set. An operation that has not ended ends now, with the
+// flag "unfinished". A file that cannot be written is reported in one warning. No rank may run.
 void writeFlightFile(const std::vector<std::unique_ptr<RankState>> &ranks);
 
 } // namespace coll::rt

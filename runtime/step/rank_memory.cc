@@ -6,7 +6,7 @@ namespace coll::rt {
 
 namespace {
 
-// -1 stands for a sum that overflowed.
+// -1 stands for a sum that has overflowed.
 void addBytes(int64_t &total, int64_t bytes) {
   if (total < 0 || bytes < 0 || __builtin_add_overflow(total, bytes, &total))
     total = -1;

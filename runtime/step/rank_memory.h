@@ -1,6 +1,6 @@
-// rank_memory.h - the memory of a rank, buffer by buffer, as its descriptor says before it runs.
+// rank_memory.h - the memory of a rank, buffer by buffer, computed from its descriptor.
 //
-// Collectives of backend `threads` work on these buffers and take none of their own.
+// Collectives of backend `threads` work on these buffers and allocate none of their own.
 
 #ifndef COLL_RUNTIME_STEP_RANK_MEMORY_H
 #define COLL_RUNTIME_STEP_RANK_MEMORY_H
@@ -15,7 +15,7 @@ namespace coll::rt {
 enum class BufferKind {
   State,
   Batch,
-  Output,      // a result that is not state
+  Output,      // a result that does not update state
   Temporaries, // of the step, at their peak
 };
 const char *nameOf(BufferKind kind); // "state", "batch", "outputs", "temporaries"
@@ -26,8 +26,8 @@ struct RankBuffer {
   int64_t bytes = 0;                  // allocated; -1 if that overflows
 };
 
-// In the order in which they are allocated: arguments, results with a buffer of their own (a second
-// copy where they are state that is not updated in place), temporaries. The tensors are those of
+// The buffers in the order in which they are allocated: arguments, results with a buffer of their
+// own (state that is not updated in place has a second copy), temporaries. The tensors are those of
 // `descriptor`.
 std::vector<RankBuffer> buffersOf(const Descriptor &descriptor);
 

@@ -60,8 +60,8 @@ static std::string describeTemporaries(const TemporaryInfo &largest) {
   return text + ")";
 }
 
-// Whether no rank before this one has the same block, among those of its class: results are taken
-// from the first rank that has them (collect.cc).
+// Whether no earlier rank of its class has the same block: results are taken from the first rank
+// that has them (collect.cc).
 static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, int rank) {
   auto beginsOf = [&](int other) {
     std::vector<int64_t> begins;
@@ -77,8 +77,8 @@ static bool isFirstHolder(const Descriptor &descriptor, const TensorInfo &info, 
   return true;
 }
 
-// The group whose members' memory kernels of this rank reach; null: the program asks for none, or
-// the backend does not do it. The same on all members.
+// The group whose members' memory this rank's kernels access; null if the program asks for none, or
+// the backend cannot do it. The same on all members.
 Communicator *RankState::findMembers() const {
   if (!meetsToAllocate(descriptor()))
     return nullptr;
@@ -148,7 +148,7 @@ static bool isAligned(const char *data) {
   return reinterpret_cast<uintptr_t>(data) % AlignedBuffer::kAlignment == 0;
 }
 
-// The place of the tensor with this number, in order of the numbers; -1 where it is not there.
+// The position of the tensor with this number; -1 if it is missing. Numbers ascend.
 static int placeOf(const std::vector<TensorInfo> &infos, int index) {
   auto found = std::lower_bound(infos.begin(), infos.end(), index,
                                 [](const TensorInfo &info, int i) { return info.index < i; });
@@ -244,7 +244,7 @@ Status RankState::fetchArgs(const std::vector<int> &indices) {
   return device_->synchronize();
 }
 
-// Waits for the device, with the results that this rank has to give on the host then.
+// Waits for the device. Afterwards the results that this rank has to provide are on the host.
 Status RankState::finishResults() {
   if (device_->isHost())
     return {};
@@ -261,7 +261,7 @@ Status RankState::finishResults() {
   return device_->synchronize();
 }
 
-// The outcome of the program itself.
+// Runs the program's function and checks its outcome.
 Status RankState::callEntry(CollEntry entry, const std::vector<void *> &args,
                             const std::vector<void *> &results) {
   CollContext &context = *context_;

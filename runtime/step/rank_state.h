@@ -14,20 +14,22 @@
 
 namespace coll::rt {
 
-// The argument that result `k` updates, or -1: the one that it names or, for a state result that
-// names none, the k-th state argument (the rank swaps the buffers).
+// The argument that result `k` updates, or -1: the one that it names. A state result that names
+// none updates the k-th state argument (the rank swaps the buffers).
 int updatedArg(const Descriptor &descriptor, size_t k);
 
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
 public:
-  // `program` must outlive the state. The job, if there is one, may name the GPU. Next: allocate().
+  // `program` must outlive the state. The job, if there is one, may name the GPU. Call allocate()
+  // next.
   static Result<std::unique_ptr<RankState>> create(int rank, int programIndex,
                                                    const Program &program,
                                                    const std::optional<JobOptions> &job,
                                                    std::unique_ptr<Endpoint> endpoint);
 
-  // Allocates the buffers, once. A stretch of program of all ranks where they meet for it.
+  // Allocates the buffers, once. If ranks meet to allocate, all of them call it in a stretch of the
+  // program.
   Status allocate();
   // Whether some ranks of the program reach each other's memory, which they then allocate together.
   static bool meetsToAllocate(const Descriptor &descriptor) {
@@ -38,27 +40,28 @@ public:
   CollContext &context() const { return *context_; }
   Endpoint &endpoint() { return *endpoint_; }
 
-  // Fills arguments whose role is state (or is not) from global tensors: those that `signature`,
-  // the arguments of all classes, has of that role, in its order. With `zeroReplicated`, replicated
-  // ones become zero instead. A batch tensor that this rank holds whole is not copied if it is
-  // aligned: it has to live until the step has run.
+  // Fills the arguments whose role is state (or is not) from global tensors: those that
+  // `signature`, the arguments of all classes, has of that role, in its order. With
+  // `zeroReplicated`, replicated arguments become zero instead. If this rank has all of a batch
+  // tensor and it is aligned, it is not copied: it must live until the step has run.
   Status load(bool state, const Descriptor &signature, const std::vector<TensorView> &globals,
               bool zeroReplicated);
 
-  // Ends a stretch of program in which nothing was run; its failure aborts the job.
+  // Ends a stretch of the program in which nothing was run; its failure aborts the job.
   Status endLoading(Status loaded);
 
   // Runs @init over the state arguments, or the step over all. Returns this rank's failure, which
   // the other ranks have already received. `mayCapture` as in Execution.
   Status runInit();
   Status runStep(bool mayCapture);
-  // Whether a graph can be made of the step.
+  // Whether the step can be captured as a graph.
   bool mayCapture() const { return device_->mayCapture(); }
-  // Makes the arguments with these numbers readable for arg(), where they are not host memory.
+  // Copies the arguments with these numbers to host memory for arg(), unless they are there
+  // already.
   Status fetchArgs(const std::vector<int> &indices);
 
-  // By the number in the step; null where this rank's class does not have it. Host memory: after
-  // fetchArgs(), and after runStep() for results that are not state.
+  // The argument with this number in the step; null if this rank's class lacks it. Host memory:
+  // call fetchArgs() before; results that are not state need runStep().
   const char *arg(int index) const;
   const char *result(int index) const;
 
@@ -75,14 +78,14 @@ private:
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
-  std::unique_ptr<Device> device_;       // its memory may be known to a communicator of the context
+  std::unique_ptr<Device> device_;       // a communicator of the context may use its memory
   std::vector<char *> args_;             // of the device
-  std::vector<char *> results_;          // of the device; null where the result names an argument
-  std::vector<bool> mayBorrow_;          // by argument: this rank holds all of it and only reads it
+  std::vector<char *> results_;          // of the device; null if the result names an argument
+  std::vector<bool> mayBorrow_;          // by argument: this rank has all of it and only reads it
   std::vector<void *> argPointers_;      // of args_, or borrowed for one step
   std::vector<void *> resultPointers_;
-  // Where the device is not the host: the results that this rank gives, and what was fetched of
-  // arguments and results.
+  // If the device is not the host: the results that this rank provides, and the arguments and
+  // results that were fetched.
   std::vector<bool> givesResult_;
   std::vector<std::vector<char>> fetchedArgs_, fetchedResults_;
   char *arena_ = nullptr;

@@ -123,7 +123,7 @@ void Timeline::begin(Rank &rank, const TraceEvent &event) {
       call->deviceBeginNs = event.deviceNs;
 }
 
-// Collectives of a group have the same numbers on all members; a send and its receive, too.
+// Numbers collectives of a group alike on all members, and a send like its receive.
 void Timeline::number(Rank &rank, const TraceEvent &event, Span &span) {
   const TraceGroup &group = *event.group;
   span.isTransfer = event.call->isTransfer;
@@ -158,7 +158,7 @@ void Timeline::end(Rank &rank, const TraceEvent &event) {
     if (Span *call =
             span.isCall && span.level == TraceLevel::Device ? rank.open.find(span.parent) : nullptr)
       call->deviceEndNs = event.deviceNs;
-    // A clock that is right within its error must not turn a span round.
+    // A clock error must not let a span end before it begins.
     span.endNs = std::max({event.timeNs, span.beginNs, span.issuedNs});
     if (event.deviceNs != 0)
       span.deviceEndNs = event.deviceNs;
@@ -187,7 +187,7 @@ Status Timeline::finish() {
 //===-- writing -----------------------------------------------------------------===//
 
 void Timeline::write(Rank &rank, std::vector<Span> &spans, uint64_t dropped) {
-  // The outer one first, where two begin together.
+  // If two spans begin together, the outer one comes first.
   std::sort(spans.begin(), spans.end(), [](const Span &a, const Span &b) {
     return a.beginNs != b.beginNs ? a.beginNs < b.beginNs : a.id < b.id;
   });
@@ -205,7 +205,7 @@ void Timeline::slice(TrackId track, Level level, const std::string &name, const 
     annotations.push_back({Key::Parent, span.parent});
   if (span.failed)
     annotations.push_back({Key::Flag, "failed"});
-  // The arrow begins at the send, on the track of operations.
+  // The arrow begins at the send, on the operations track.
   const bool joins = level == Level::P2p;
   writer_.slice(track, level, name, static_cast<uint64_t>(span.beginNs - clockOffsetNs_),
                 static_cast<uint64_t>(endNs - clockOffsetNs_), annotations,
@@ -286,7 +286,7 @@ void Timeline::writeFunction(Rank &rank, const Span &span) {
     slice(rank.program, Level::Step, span.name, span, span.endNs, {{Key::Rank, rank.number}});
 }
 
-// Tells readers once how many ranks a communicator has.
+// Records once how many ranks a communicator has.
 void Timeline::nameCommunicator(Rank &rank, const Span &span) {
   if (rank.communicators.insert(span.group).second)
     writer_.instant(rank.program, Level::Note, "communicator",

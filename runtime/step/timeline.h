@@ -1,18 +1,18 @@
-// timeline.h - what each rank did, as it goes, as a Perfetto trace.
+// timeline.h - writes the work of each rank as a Perfetto trace while the program runs.
 //
-// Listens to the trace (runtime/base/trace.h). What a rank does in one run of @init or @step is
-// kept until that ends, and then written; so the file grows step by step, and a run that is killed
-// leaves one that can be read. A rank's tracks:
+// Listens to the trace (runtime/base/trace.h). The spans of a rank in one run of @init or @step are
+// kept until that ends, and then written. So the file grows step by step, and a killed run leaves a
+// file that can be read. A rank's tracks:
 //
-//   program        the function; in it the calls, until they return, waits, and computing
+//   program        the function; inside it the calls, until they return, waits, and computing
 //   operations     collectives and transfers until they are complete (more tracks if they overlap)
-//   messages       what an operation exchanges with one peer in one direction
+//   messages       the messages of an operation with one peer in one direction
 //   chunks         one message each
 //   sockets        the part of a message that one socket moves
 //   GPU            kernels, products and copies, by the GPU's clock
-//   GPU operations what the GPU runs for an operation, by the same
+//   GPU operations the GPU's part of operations, by the same clock
 //
-// A send and its receive are joined by an arrow.
+// An arrow joins a send and its receive.
 
 #ifndef COLL_RUNTIME_STEP_TIMELINE_H
 #define COLL_RUNTIME_STEP_TIMELINE_H
@@ -34,37 +34,38 @@ namespace coll::rt {
 
 class Timeline final : public TraceSink {
 public:
-  // Most spans of a rank's run of a function; more are dropped, and the trace says how many.
+  // The most spans in one run of a function on a rank; more are dropped, and the trace says how
+  // many.
   static constexpr size_t kMaxSpans = size_t(1) << 16;
 
-  // `classes` are of the program that runs, and `sink` gets the file; both outlive the timeline.
-  // `localRanks` are this process's; a clock that is `clockOffsetNs` ahead of rank 0's, give or
-  // take `clockErrorNs`.
+  // `classes` are those of the program that runs, and `sink` receives the file; both outlive the
+  // timeline. `localRanks` are this process's; its clock is `clockOffsetNs` ahead of rank 0's, with
+  // an error of up to `clockErrorNs`.
   Timeline(profiler::perfetto::Sink &sink, const std::vector<Program> &classes,
            const std::vector<int> &localRanks, int64_t clockOffsetNs, int64_t clockErrorNs);
   ~Timeline() override;
 
   void onEvent(const TraceEvent &event) override;
-  // Notes how the clock stands to rank 0's now: what it differs from the constructor's it has
-  // drifted meanwhile, and times are wrong by up to that much.
+  // Records the clock's offset from rank 0's clock now. The difference from the constructor's
+  // offset is the drift meanwhile, and times are wrong by up to that much.
   void noteClock(int64_t clockOffsetNs, int64_t clockErrorNs);
-  // Writes what is left; no rank may run any more. The first error of writing.
+  // Writes the remaining spans; no rank may run any more. Returns the first error of writing.
   Status finish();
 
 private:
   struct Span {
     TraceLevel level = TraceLevel::Function;
     bool failed = false, isSend = false, isTransfer = false, isReplay = false;
-    bool isCall = false; // Device: of an operation, not of computing
+    bool isCall = false; // Device: part of an operation, not of computing
     CollDtype dtype = kCollF32;
     int32_t op = -1, peer = -1, number = 0, root = 0, numRanks = 0;
     uint64_t id = 0, parent = 0, group = 0, sequence = 0, flow = 0;
-    int64_t beginNs = 0, issuedNs = 0, endNs = 0; // endNs 0: it has not ended
+    int64_t beginNs = 0, issuedNs = 0, endNs = 0; // endNs 0: not ended yet
     int64_t bytes = 0, count = 0;
     int64_t deviceBeginNs = 0, deviceEndNs = 0, errorNs = 0; // Device
     const char *name = "";
   };
-  // Spans that overlap lie on tracks of their own, the first that is free.
+  // Spans that overlap are on separate tracks, each on the first one that is free.
   struct Lanes {
     const char *name;
     std::vector<profiler::perfetto::TrackId> tracks;
@@ -81,7 +82,7 @@ private:
     // Under the writer's mutex.
     profiler::perfetto::TrackId process = 0, program = 0;
     std::vector<Lanes> lanes;
-    std::set<uint64_t> communicators; // that the trace names
+    std::set<uint64_t> communicators; // those that the trace has named
     // Numbers of collectives by group, and of transfers by group, ranks and tag.
     std::map<uint64_t, uint64_t> collectives;
     std::map<std::tuple<uint64_t, int, int, int64_t>, uint64_t> transfers;
@@ -106,7 +107,7 @@ private:
              std::vector<profiler::perfetto::Annotation> annotations);
   profiler::perfetto::TrackId laneFor(Rank &rank, size_t kind, const Span &span);
   std::string nameOf(const Rank &rank, const Span &span) const;
-  // What the program's tables say of it: op, reason, line.
+  // Adds what the program's tables say about the span: op, reason, line.
   void describeOp(const Rank &rank, const Span &span,
                   std::vector<profiler::perfetto::Annotation> &what) const;
 

@@ -81,7 +81,7 @@ TEST_F(AbiTest, RefusesBadExchangesOfTokens) {
   expectInvalid(dispatch(changed([](auto &s) { s.experts = nullptr; })), "experts, weights");
   expectInvalid(dispatch(changed([](auto &s) { s.route = nullptr; })), "route is null");
   expectInvalid(dispatch(changed([](auto &s) { s.group = 1; })), "no group 1");
-  expectInvalid(combine(changed([](auto &s) { s.dtype = kCollI32; })), "i32 are not added up");
+  expectInvalid(combine(changed([](auto &s) { s.dtype = kCollI32; })), "i32 cannot be added up");
   expectInvalid(combine(changed([](auto &s) { s.route = nullptr; })), "route is null");
   expectInvalid(combine(changed([](auto &) {})), "not of a dispatch like this");
   EXPECT_EQ(dispatch(changed([](auto &) {})), kCollOk);

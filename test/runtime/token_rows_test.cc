@@ -67,15 +67,15 @@ TEST_F(TokenRows, ArriveAsTheyWereSent) {
 
 TEST_F(TokenRows, LossIsSeen) {
   note(1)[2] = 0; // for another expert than was sent
-  expectLost("expert 0 was sent 2, and got 3");
+  expectLost("expert 0 was sent 2, but received 3");
   note(1)[2] = -1;
-  expectLost("a row came for no expert of this rank");
+  expectLost("a row arrived for no expert of this rank");
   note(1)[2] = 2;
-  expectLost("a row came for expert 2 of 2");
+  expectLost("a row arrived for expert 2 of 2");
   note(1)[0] = 0; // once more
-  expectLost("token 0 of 4 came behind token 0");
+  expectLost("token 0 of 4 arrived after token 0");
   note(1)[0] = 4;
-  expectLost("token 4 of 4 came behind token 0");
+  expectLost("token 4 of 4 arrived after token 0");
 }
 
 TEST_F(TokenRows, BadDispatchesAreNamed) {

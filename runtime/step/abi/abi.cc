@@ -1,5 +1,5 @@
-// The functions behind CollAbi: each builds a Call, checks it, and hands it to the
-// rank's communicator.
+// The functions behind CollAbi: each builds a Call, checks it, and passes it to the rank's
+// communicator.
 
 #include "runtime/backend/call/check.h"
 #include "runtime/base/dtype.h"
@@ -30,8 +30,8 @@ Result<Communicator *> communicatorOf(CollContext &ctx, int32_t group) {
   return communicator;
 }
 
-// The request is in the list before the call starts, so that a started one is never lost to a
-// failing allocation.
+// The request enters the list before the call starts, so that a failing allocation cannot lose a
+// started call.
 Status startCall(CollContext &ctx, Communicator &communicator, const Call &call, uint64_t number,
                  const TraceGroup &group, CollRequest **req) {
   CollRequest &added = *ctx.requests.emplace_back(std::make_unique<CollRequest>());
@@ -48,8 +48,8 @@ Status startCall(CollContext &ctx, Communicator &communicator, const Call &call,
   return {};
 }
 
-// A call that blocks, or the wait for one, has returned: the call is complete, or, on a stream, put
-// there, and the device will tell of its end. Returns whether it is put.
+// A blocking call, or the wait for a call, has returned. The call is complete or, with a stream,
+// put on the stream; then the device reports its end. Returns whether it was put on a stream.
 bool traceReturn(CollContext &ctx, const Call &call, const TraceGroup &group,
                  const Status &status) {
   const bool isPut = call.stream && ctx.device->tracesStream() && status.ok();
@@ -83,7 +83,7 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   ++ctx.numCalls;
   const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
   uint64_t number = ctx.recorder.begin(call, group, bytes);
-  // The trace hears of a call that a graph captures when the graph is replayed.
+  // A call that a graph captures is reported to the trace when the graph is replayed.
   const bool isOnStream = call.stream && ctx.device->tracesStream();
   traceBegin(call, isOnStream && ctx.device->isCapturing() ? nullptr : &members, ctx.functionTrace,
              bytes);
@@ -285,7 +285,7 @@ int32_t coll_abi_gemm(CollContext *ctx, int32_t dtype, int32_t transA, int32_t t
     Gemm gemm{dtype,          transA != 0, transB != 0, m,       n, k,   a,       lda,
               strideA,        b,           ldb,         strideB, c, ldc, strideC, batch,
               accumulate != 0};
-    const bool isTold = ctx->computeTrace != 0; // by compute()
+    const bool isTold = ctx->computeTrace != 0; // compute() has begun a span
     uint64_t span = isTold ? 0
                            : traceBeginSpan(TraceLevel::Compute, ctx->rank, /*op=*/-1, "gemm",
                                             ctx->functionTrace);

@@ -4,11 +4,11 @@
  *
  *   int32_t coll_step(const CollAbi *, CollContext *, void *const *args,
  *                     void *const *results, void *arena);
- *   int32_t coll_init(…the same…);            (absent where there is no @init)
+ *   int32_t coll_init(…the same…);            (absent if there is no @init)
  *   const char coll_descriptor[];             (JSON, NUL-terminated; see program.h)
  *   const char coll_gpu_image[];              (device: gpu: PTX, NUL-terminated, or a cubin)
  *   const char coll_gpu_kernels[];            (device: gpu: JSON, NUL-terminated; see below)
- *   const char coll_constants[];              (what `constants` gives; absent if there is none)
+ *   const char coll_constants[];              (the result of `constants`; absent if there is none)
  *
  * args[i] is this rank's part of argument i, dense, row-major. results[k] receives
  * result k; a result whose descriptor names an argument is written in place, and
@@ -18,8 +18,8 @@
  * descriptor says `device: gpu`; the functions themselves run on the host.
  *
  * coll_gpu_kernels: [{"name": "k0", "grid": [8, 1, 1], "block": [256, 1, 1], "shared": 0}, …],
- * where `launch` names a kernel by its place, `shared` is the dynamic shared memory in bytes, and
- * "block" may be a number of threads. "loc", a text, is for messages.
+ * where `launch` names a kernel by its position, `shared` is the dynamic shared memory in bytes,
+ * and "block" may be a number of threads. "loc", a text, is for messages.
  */
 
 #ifndef COLL_RUNTIME_STEP_ABI_ABI_H
@@ -40,15 +40,15 @@ enum { kCollFirstComputation = -2 };
 typedef struct CollContext CollContext; /* one rank's state in the runtime */
 typedef struct CollRequest CollRequest; /* an operation in flight */
 
-/* Bytes of the memory that `dispatch` describes its tokens' ways in, for `combine`: of `tokens`
- * tokens with `topk` experts each, received in `capacity` rows. What is in it is the runtime's own
- * (tokens/route.h); it is valid until the function returns that made the call. */
+/* Bytes of the memory in which `dispatch` stores the route of its tokens, for `combine`: of
+ * `tokens` tokens with `topk` experts each, received in `capacity` rows. Only the runtime knows its
+ * content (tokens/route.h), which is valid until the function that made the call returns. */
 static inline int64_t collRouteBytes(int64_t tokens, int64_t topk, int64_t capacity) {
   return 4 * (8 + capacity + tokens * topk);
 }
 
-/* What a contraction computes in. Sums are in f32, but those of F64; operands narrower than f32 are
- * exact in every form. */
+/* The type in which a contraction computes. Sums are in f32, except those of F64. Operands narrower
+ * than f32 are exact in every form. */
 typedef enum CollCompute {
   kCollComputeF32 = 0,  /* products of true f32 */
   kCollComputeTf32 = 1, /* f32 operands may be rounded to 11 significant bits */
@@ -56,7 +56,7 @@ typedef enum CollCompute {
   kCollComputeF64 = 3   /* f64 operands and result */
 } CollCompute;
 
-/* What happens to a contraction's sums before they are rounded to the type of `out`. */
+/* A function of a contraction's sums, applied before they are rounded to the type of `out`. */
 typedef enum CollEpilogue {
   kCollEpilogueNone = 0,
   kCollEpilogueBias = 1, /* + bias[j] in column j */
@@ -82,7 +82,7 @@ typedef struct CollContraction {
   const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
 } CollContraction;
 
-/* Which of its three tensors a convolution computes from the two others. */
+/* The one of its three tensors that a convolution computes from the two others. */
 typedef enum CollConvolutionKind {
   kCollConvolutionForward = 0, /* y from x and w */
   kCollConvolutionData = 1,    /* x from y and w: the gradient of x, from that of y */
@@ -104,8 +104,8 @@ typedef struct CollConvolution {
   int64_t stride[3], dilation[3], pad[3];
 } CollConvolution;
 
-/* Where a tensor [batch][heads][rows][dim] has its elements: strides in elements; those along dim
- * lie one after another. */
+/* The layout of a tensor [batch][heads][rows][dim]: strides in elements; elements along dim are one
+ * after another. */
 typedef struct CollRows {
   int64_t batch, head, row;
 } CollRows;

@@ -1,7 +1,7 @@
-// call_trace.h - tells the trace (base/trace.h) of the calls of a program.
+// call_trace.h - reports the calls of a program to the trace (base/trace.h).
 //
-// A call carries the id of its span in Call::site.trace; 0 if there was no listener when it began,
-// and then none of its phases is told.
+// A call carries the id of its span in Call::site.trace. It is 0 if there was no listener when the
+// call began, and then none of its phases is reported.
 
 #ifndef COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
 #define COLL_RUNTIME_STEP_ABI_CALL_TRACE_H
@@ -12,10 +12,10 @@
 
 namespace coll::rt {
 
-// `communicator` is described for the trace; the description names its rank list.
+// Describes `communicator` for the trace; the description refers to its rank list.
 TraceGroup traceGroupOf(const Communicator &communicator);
 
-// What the trace tells of a call at its begin: name, group, details, the other side.
+// Fills in the trace's begin of a call: name, group, details, peer.
 void describeCall(const Call &call, const TraceGroup &group, TraceEvent &event, TraceCall &details);
 
 namespace detail {
@@ -44,7 +44,7 @@ inline void traceEndSpan(TraceLevel level, int rank, int32_t op, uint64_t id, bo
     detail::traceSpanEnd(level, rank, op, id, failed);
 }
 
-// The program begins to compute `op` on the host, or makes a call, and computes no longer.
+// The program begins to compute `op` on the host, or stops because it makes a call.
 inline void traceComputeBegin(CollContext &ctx, int32_t op) {
   if (tracing())
     detail::traceComputeBegin(ctx, op);
@@ -54,8 +54,8 @@ inline void traceComputeEnd(CollContext &ctx) {
     detail::traceComputeEnd(ctx);
 }
 
-// `parent`: the span that the call is part of. `bytes`: what this rank contributes. `group`
-// describes the communicator; null: the call is not traced.
+// `parent` is the span that contains the call, `bytes` the payload of this rank. `group` describes
+// the communicator; null: the call is not traced.
 inline void traceBegin(Call &call, const TraceGroup *group, uint64_t parent, int64_t bytes) {
   if (tracing() && group)
     detail::traceCallBegin(call, *group, parent, bytes);

@@ -1,5 +1,5 @@
-// calls.h - the functions behind CollAbi, declared from the table (abi.def): coll_abi_launch is
-// what a compiled step calls as `launch`. A definition with other parameters does not link.
+// calls.h - the functions behind CollAbi, declared from the table (abi.def): a compiled step calls
+// coll_abi_launch as `launch`. A definition with other parameters does not link.
 
 #ifndef COLL_RUNTIME_STEP_ABI_CALLS_H
 #define COLL_RUNTIME_STEP_ABI_CALLS_H

@@ -17,8 +17,8 @@
 struct CollRequest {
   coll::rt::Request *request = nullptr;
   coll::rt::Call call;
-  uint64_t number = 0;                         // of the flight recorder
-  const coll::rt::TraceGroup *group = nullptr; // of the context
+  uint64_t number = 0;                         // in the flight recorder
+  const coll::rt::TraceGroup *group = nullptr; // one of the context's
   std::unique_ptr<coll::rt::CallEnd> end;      // null: nothing follows the call
 };
 
@@ -42,7 +42,7 @@ struct CollContext {
   std::vector<std::unique_ptr<coll::rt::Communicator>> communicators;
   std::vector<coll::rt::TraceGroup> traceGroups; // of the communicators, by the same index
   uint64_t functionTrace = 0;                    // span of the function that runs
-  uint64_t computeTrace = 0; // span of what the program computes on the host; 0: none
+  uint64_t computeTrace = 0; // span of the program's computing on the host; 0: none
   int32_t computeOp = -1;    // its id
   int32_t reached = -1;      // index of the group whose members' memory is reached; -1: none
   std::vector<std::unique_ptr<CollRequest>> requests; // started, not waited for

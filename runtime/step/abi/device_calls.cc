@@ -14,8 +14,8 @@ namespace coll::rt {
 
 namespace {
 
-// Runs one call as a span of the trace. Its failure tells what it is, where it stands in the
-// program, and on which rank.
+// Runs one call as a span of the trace. A failure names the call, its place in the program, and the
+// rank.
 template <typename Run>
 int32_t onDevice(CollContext *ctx, int32_t op, const char *kind, Run run) {
   return guarded(ctx, [&]() -> int32_t {
@@ -150,7 +150,7 @@ int32_t coll_abi_attention_backward(CollContext *ctx, int32_t op, const CollAtte
   buffers.q = q;
   buffers.k = k;
   buffers.v = v;
-  buffers.o = const_cast<void *>(o); // read only, as lse
+  buffers.o = const_cast<void *>(o); // o and lse are only read
   buffers.lse = const_cast<float *>(lse);
   buffers.dO = dO;
   buffers.dQ = dQ;
@@ -163,7 +163,7 @@ int32_t coll_abi_attention_backward(CollContext *ctx, int32_t op, const CollAtte
 int32_t coll_abi_reaches(CollContext *ctx, int32_t group, int32_t *answer) {
   return guarded(ctx, [&]() -> int32_t {
     if (!answer)
-      return ctx->fail(Status::invalid("reaches: the answer's place is null"));
+      return ctx->fail(Status::invalid("reaches: the pointer to the answer is null"));
     *answer = group >= 0 && group == ctx->reached;
     return kCollOk;
   });

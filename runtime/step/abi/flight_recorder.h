@@ -12,8 +12,8 @@
 
 namespace coll::rt {
 
-// The last operations of one rank, oldest overwritten first. Belongs to the rank's
-// thread; others may read it while that thread does not run.
+// The last operations of one rank; the oldest is overwritten first. Belongs to the rank's thread;
+// others may read it while that thread does not run.
 class FlightRecorder {
 public:
   // Remembers `capacity` operations; 0: none.
@@ -34,9 +34,9 @@ public:
     int64_t endUs = -1;  // -1: not ended
     CollCode code = kCollOk;
   };
-  // What is remembered, oldest first.
+  // The operations that are remembered, oldest first.
   std::vector<Record> records() const;
-  // One line per operation, the last `limit` that are remembered, oldest first.
+  // One line per operation: the last `limit` that are remembered, oldest first.
   std::vector<std::string> lines(size_t limit) const;
 
 private:

@@ -44,7 +44,8 @@ void plainGemm(const Gemm &g, const T *a, const T *b, T *c) {
   }
 }
 
-// How many threads may be in the matrix library at once, and why none may.
+// Limits the number of threads that may be in the matrix library at once; it may be 0, with a
+// reason.
 class Turns {
 public:
   void limit(int most, Status refusal = {}) {
@@ -54,7 +55,7 @@ public:
     isLimited_.store(true, std::memory_order_release);
   }
   void setUnlimited() { isLimited_.store(false, std::memory_order_release); }
-  // Blocks until it is the caller's turn, which end() ends.
+  // Blocks until it is the caller's turn. end() ends the turn.
   Status begin() {
     if (!isLimited_.load(std::memory_order_acquire))
       return {};
@@ -152,12 +153,12 @@ Status check(const Gemm &g) {
   return {};
 }
 
-// The buffer of a thread in OpenBLAS for x86-64 and Arm, and what else the address space has to
-// have room for: stacks, and what operations allocate.
+// The buffer of a thread in OpenBLAS for x86-64 and Arm, and the address space that must remain for
+// stacks and for memory that operations allocate.
 constexpr int64_t kBufferBytes = int64_t{128} << 20;
 constexpr int64_t kReserveBytes = int64_t{32} << 20;
 
-// One product, which maps a buffer: kernels for small matrices, which some processors have, map
+// Runs one product that maps a buffer: some processors have kernels for small matrices that map
 // none.
 void warmUp(const dl::Blas &blas) {
   constexpr int64_t kSize = 256;
@@ -189,7 +190,7 @@ void reserveGemm(int numThreads) {
   int64_t left = addressSpaceLeft();
   if (left == INT64_MAX)
     return most < numThreads ? turnsOf(*library).limit(most) : turnsOf(*library).setUnlimited();
-  static bool isWarm = false; // a buffer is there
+  static bool isWarm = false; // a buffer is mapped
   if (!isWarm && left < kBufferBytes + kReserveBytes)
     return turnsOf(*library).limit(0, {kCollDevice, shortage(left)});
   if (!isWarm)

@@ -25,19 +25,19 @@ struct Gemm {
   bool accumulate = false;
 };
 
-// Loads the matrix library; otherwise the first large product does. Call it before other threads
-// run (see dl/blas.h).
+// Loads the matrix library; without this call the first large product does. Call it before other
+// threads run (see dl/blas.h).
 void prepareGemm();
 
-// Expects products by up to `numThreads` threads at once. OpenBLAS maps a buffer for each of them,
-// and where the address space has no room for one it tries for ever. Therefore, if ulimit -v or -d
-// leaves room for fewer buffers, threads take turns, with a warning; if it leaves room for none,
-// large products fail with kCollDevice. Call it when the program's other memory has been
-// allocated, while no product runs.
+// Announces products by up to `numThreads` threads at once. OpenBLAS maps a buffer for each of
+// them, and retries for ever if the address space has no room for one. Therefore, if ulimit -v or
+// -d leaves room for fewer buffers, threads take turns, with a warning; if it leaves room for none,
+// large products fail with kCollDevice. Call it when the program's other memory has been allocated,
+// while no product runs.
 void reserveGemm(int numThreads);
 
-// Fails, without any effect, if a size, a row stride or a pointer cannot be right. Several threads
-// may call it at once; equal shapes sum in the same order.
+// Fails, without any effect, if a size, a row stride or a pointer is invalid. Several threads may
+// call it at once; equal shapes sum in the same order.
 Status runGemm(const Gemm &gemm);
 
 } // namespace coll::rt

@@ -1,4 +1,4 @@
-// guarded.h - what the functions behind CollAbi share.
+// guarded.h - code that the functions behind CollAbi share.
 
 #ifndef COLL_RUNTIME_STEP_ABI_GUARDED_H
 #define COLL_RUNTIME_STEP_ABI_GUARDED_H
@@ -25,7 +25,7 @@ inline CallSite siteOf(const CollContext &ctx, int32_t op, const char *within = 
   return site;
 }
 
-// No exception crosses the C ABI: the ones that remain possible are failing allocations.
+// No exception may leave a function of the C ABI; only failed allocations can throw here.
 template <typename Function>
 int32_t guarded(CollContext *ctx, Function function) {
   if (!ctx)

@@ -1,4 +1,4 @@
-/* table.h - what a compiled step that is a shared object exports.
+/* table.h - the table that a compiled step in a shared object exports.
  *
  *   const CollStepTable coll_step_table;
  *
@@ -20,7 +20,7 @@ typedef struct CollStepClass {
   const char *descriptor; /* JSON, NUL-terminated; see program.h */
   CollEntry step;
   CollEntry init; /* null: there is no @init */
-  /* What the program has of the symbols that abi.h names; null: nothing. */
+  /* The symbols that abi.h names; null if the program lacks one. */
   const char *gpu_image;
   const char *gpu_kernels;
   const void *constants;

@@ -1,4 +1,4 @@
-// attention.h - CollAttention (abi.h) as the call of a kernel.
+// attention.h - converts CollAttention (abi.h) to the arguments of a kernel.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_ATTENTION_H
 #define COLL_RUNTIME_STEP_DEVICE_ATTENTION_H
@@ -8,7 +8,7 @@
 
 namespace coll::rt {
 
-// Fails where there is no such type or form of computing; all else checkAttention() checks.
+// Fails if the type or the form of computing does not exist; checkAttention() checks the rest.
 Result<kernels::Attention> attentionOf(const CollAttention &attention);
 
 } // namespace coll::rt

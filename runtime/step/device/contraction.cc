@@ -16,14 +16,14 @@ bool isContractible(int32_t dtype) {
 Status checkTypes(const CollContraction &c) {
   for (int32_t dtype : {c.dtype_a, c.dtype_b, c.dtype_out})
     if (!isContractible(dtype))
-      return {kCollUnsupported, std::string("element type ") + dtypeName(dtype) +
-                                    " is none of f32, f64, f16 and bf16"};
+      return {kCollUnsupported,
+              std::string("element type ") + dtypeName(dtype) + " is not f32, f64, f16 or bf16"};
   if (c.dtype_a != c.dtype_b)
     return Status::invalid(std::string("operands of ") + dtypeName(c.dtype_a) + " and " +
                            dtypeName(c.dtype_b) + "; they need one type");
   const bool isF64 = c.dtype_a == kCollF64;
   if (isF64 != (c.dtype_out == kCollF64) || isF64 != (c.compute == kCollComputeF64))
-    return Status::invalid("f64 operands, an f64 result and computing in f64 go together only");
+    return Status::invalid("f64 operands need an f64 result and computing in f64, and vice versa");
   const bool isNarrow = isNarrowFloat(static_cast<CollDtype>(c.dtype_a));
   if (isNarrow && c.dtype_out != c.dtype_a && c.dtype_out != kCollF32)
     return Status::invalid(std::string("a product of ") + dtypeName(c.dtype_a) + " gives " +
@@ -51,7 +51,7 @@ Status checkSizes(const CollContraction &c) {
                            ") is shorter than its row");
   if (c.stride_a < 0 || c.stride_b < 0 || c.stride_out < 0)
     return Status::invalid("a batch stride is negative");
-  // Matrices of a batch lie one after another, or side by side within the rows of one.
+  // Matrices of a batch are one after another, or side by side within the rows of one.
   const bool isApart = c.stride_out >= (c.m - 1) * c.ld_out + c.n;
   const bool isSideBySide = c.stride_out >= c.n && (c.batch - 1) * c.stride_out + c.n <= c.ld_out;
   if (c.batch > 1 && !isApart && !isSideBySide)
@@ -101,7 +101,7 @@ double finish(const CollContraction &c, int64_t column, double sum) {
   return sum;
 }
 
-// Every form; sums in f64, rounded once.
+// Computes every form; sums in f64, rounded once.
 void contractPlainly(const CollContraction &c, const void *a, const void *b, void *out) {
   const int64_t aRow = c.trans_a ? 1 : c.ld_a, aColumn = c.trans_a ? c.ld_a : 1;
   const int64_t bRow = c.trans_b ? 1 : c.ld_b, bColumn = c.trans_b ? c.ld_b : 1;

@@ -1,4 +1,4 @@
-// contraction.h - CollContraction (abi.h): what is valid, and its meaning on host memory.
+// contraction.h - CollContraction (abi.h): its validity, and its result on host memory.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_CONTRACTION_H
 #define COLL_RUNTIME_STEP_DEVICE_CONTRACTION_H
@@ -13,8 +13,8 @@ namespace coll::rt {
 // "f32 x f32 -> f32 in tf32, 2 x 64x32x128": batch, m, n and k; for messages.
 std::string describe(const CollContraction &contraction);
 
-// Why the contraction is invalid whatever its device, or ok. Pointers may be null only where their
-// matrix is empty.
+// Ok, or why the contraction is invalid on any device. Pointers may be null only if their matrix is
+// empty.
 Status checkContraction(const CollContraction &contraction, const void *a, const void *b,
                         const void *out);
 
@@ -26,7 +26,7 @@ inline bool hasBias(const CollContraction &c) {
 // Whether it computes nothing: `out` is empty.
 inline bool isEmpty(const CollContraction &c) { return c.batch == 0 || c.m == 0 || c.n == 0; }
 
-// The contraction, which is valid, on the calling thread. f32 and f64 without an epilogue go to the
+// Computes a valid contraction on the calling thread. f32 and f64 without an epilogue use the
 // matrix library (gemm.h); f32 is true f32 in every form.
 Status contractOnHost(const CollContraction &contraction, const void *a, const void *b, void *out);
 

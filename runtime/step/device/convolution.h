@@ -1,4 +1,4 @@
-// convolution.h - CollConvolution (abi.h) as the call of a kernel.
+// convolution.h - converts CollConvolution (abi.h) to the arguments of a kernel.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_CONVOLUTION_H
 #define COLL_RUNTIME_STEP_DEVICE_CONVOLUTION_H
@@ -8,7 +8,7 @@
 
 namespace coll::rt {
 
-// Fails where there is no such type, kind or form of computing; all else checkConvolution() checks.
+// Fails if the type, kind or form of computing does not exist; checkConvolution() checks the rest.
 Result<kernels::Convolution> convolutionOf(const CollConvolution &convolution);
 
 } // namespace coll::rt

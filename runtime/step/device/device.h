@@ -1,8 +1,8 @@
-// device.h - where a rank's program has its memory and its kernels: on the host, or on a GPU.
+// device.h - the place of a rank's program, with its memory and its kernels: the host, or a GPU.
 //
 // A device belongs to the rank's thread while a task runs, and to the executor's caller in between.
-// Calls on host memory are complete when they return. Those on a GPU are put on the rank's stream,
-// in their order, until synchronize().
+// Calls on host memory are complete when they return. Calls on a GPU are put on the rank's stream,
+// in order, and are complete after synchronize().
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_DEVICE_H
 #define COLL_RUNTIME_STEP_DEVICE_DEVICE_H
@@ -26,7 +26,7 @@ struct BufferNeed {
   std::string what; // for messages
 };
 
-// What follows a communication call once it is complete.
+// Work that follows a communication call once it is complete.
 class CallEnd {
 public:
   virtual ~CallEnd() = default;
@@ -36,11 +36,11 @@ public:
 // One run of a program's function.
 struct Execution {
   const std::vector<void *> &args, &results;
-  // Whether a graph may be made of it, and replayed in later runs with the same buffers. All ranks
-  // say the same.
+  // Whether the run may be captured as a graph, and replayed in later runs with the same buffers.
+  // The same on all ranks.
   bool mayCapture = false;
   std::function<Status()> run;  // calls the function
-  std::function<void()> forget; // its failure, before it is called again
+  std::function<void()> forget; // forgets its failure, before it is called again
   int rank = 0;
   uint64_t trace = 0; // span of the function (base/trace.h); 0: none
 };
@@ -51,36 +51,36 @@ public:
 
   virtual bool isHost() const = 0;
 
-  // All buffers of the program; once. They are aligned to 64 bytes, never null, and live as long as
-  // the device. `members` makes their memory, where it is not null: a collective of it.
+  // Allocates all buffers of the program; once. They are aligned to 64 bytes, never null, and live
+  // as long as the device. If `members` is not null, it allocates their memory: a collective of it.
   virtual Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
                                                Communicator *members) = 0;
-  // `write` is called at once, with host memory for the bytes that go to `dst`.
+  // Calls `write` at once, with host memory for the bytes that are copied to `dst`.
   virtual Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) = 0;
-  // The bytes are there after synchronize().
+  // The bytes have arrived after synchronize().
   virtual Status download(char *hostDst, const void *src, int64_t bytes) = 0;
-  // Blocks until all is done that was put on the device.
+  // Blocks until all work that was put on the device is done.
   virtual Status synchronize() = 0;
 
-  // Runs the program's function, or replays what it did.
+  // Runs the program's function, or replays its graph.
   virtual Status execute(const Execution &execution) = 0;
-  // Whether a graph can be made of the function, by what it has done so far.
+  // Whether the function can be captured as a graph, judging by its runs so far.
   virtual bool mayCapture() const { return false; }
-  // Before the call: sets its stream, or puts host memory in the place of its buffers. Null:
-  // nothing follows it. `isStarted`: the call is waited for later.
+  // Call it before the call: sets the call's stream, or replaces its buffers by host memory.
+  // Returns null if nothing follows the call. `isStarted`: the call is waited for later.
   virtual Result<std::unique_ptr<CallEnd>> prepare(Call &call, const CallExtents &extents,
                                                    bool isStarted) = 0;
 
-  // For the trace (base/trace.h). Whether it hears when the stream gets to what is put there, and
-  // leaves it: then a call on the stream stands between beginCall() and endCall(), and its End is
-  // told by synchronize(). `bytes` as in the trace; `group` is the context's.
+  // For the trace (base/trace.h). Whether the device reports when the stream reaches and completes
+  // its work. If so, a call on the stream is enclosed by beginCall() and endCall(), and
+  // synchronize() reports its End. `bytes` as in the trace; `group` is the context's.
   bool tracesStream() const { return tracesStream_; }
   virtual bool isCapturing() const { return false; }
   virtual void beginCall(const Call &, const TraceGroup &, int64_t) {}
   virtual void endCall(const Call &) {}
 
-  // What follows are functions of abi.def; `site` is for messages. Sizes
-  // are not negative, and pointers are null only where the size is zero.
+  // The following are functions of abi.def; `site` is for messages. Sizes are not negative, and
+  // pointers are null only if the size is zero.
   virtual Status launch(const CallSite &site, int32_t kernel, const void *const *args,
                         int32_t numArgs) = 0;
   virtual Status copy(const CallSite &site, void *dst, const void *src, int64_t bytes) = 0;

@@ -13,7 +13,7 @@ Result<std::vector<char *>> HostDevice::allocate(const std::vector<BufferNeed> &
     Result<AlignedBuffer> buffer = AlignedBuffer::create(need.bytes);
     if (!buffer)
       return buffer.status();
-    // By the rank's thread, on whose NUMA node the memory is to be.
+    // Written by the rank's thread, so that the memory is on its NUMA node.
     if (need.isZeroed)
       std::memset(buffer->data(), 0, static_cast<size_t>(need.bytes));
     buffers.push_back(buffer->data());

@@ -10,7 +10,7 @@ namespace coll::rt {
 
 namespace {
 
-// Backends for GPU memory choose alike.
+// Backends for GPU memory choose in the same way.
 int ordinalOf(int rank, const std::optional<JobOptions> &job, int gpus) {
 #ifdef COLL_HAS_NET
   if (job)

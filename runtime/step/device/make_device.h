@@ -10,10 +10,10 @@
 
 namespace coll::rt {
 
-// On the host, or on a GPU if the descriptor says so: the one that the job names for this process;
-// else the ranks of a machine take its GPUs in order, in turns where there are more ranks.
-// kCollUnsupported, with the reason, if there is no GPU that can be used. `program` and `endpoint`
-// outlive the device.
+// On the host, or on a GPU if the descriptor says so. The GPU is the one that the job names for
+// this process; otherwise the ranks of a machine take its GPUs in order, and start again at the
+// first if there are more ranks. kCollUnsupported, with the reason, if there is no GPU that can be
+// used. `program` and `endpoint` outlive the device.
 Result<std::unique_ptr<Device>> makeDevice(int rank, const std::optional<JobOptions> &job,
                                            const Program &program, Endpoint &endpoint);
 

@@ -29,7 +29,7 @@ constexpr Agreement kAgreements[] = {
 
 constexpr size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-// Requests that are always waited for, because they use the messages' memory.
+// Requests that are always waited for, because they use the memory of the messages.
 class InFlight {
 public:
   InFlight(const TokenPlace &place, size_t capacity) : place_(place) {
@@ -132,7 +132,7 @@ std::string TokenCalls::rankAt(int64_t position) const {
 Status TokenCalls::checkMemory(const void *data) const {
   if (!data || place_.endpoint.gpuOf(data) < 0)
     return {};
-  return {kCollUnsupported, "its buffers are in the memory of a GPU; it takes the host's"};
+  return {kCollUnsupported, "its buffers are GPU memory; it takes host memory"};
 }
 
 Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<int64_t> &rows) {
@@ -147,7 +147,7 @@ Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<
   call.dst = all.data();
   call.count = words;
   call.site = place_.site;
-  call.site.trace = 0; // the exchange's
+  call.site.trace = 0; // the exchange has the span
   traceBegin(call, place_.group, place_.site.trace, words * dtypeSize(call.dtype));
   Status status = place_.communicator.run(call);
   traceEnd(call, place_.group, !status.ok());
@@ -167,7 +167,7 @@ Call TokenCalls::callOf(OpKind kind, const TokenTransfer &transfer) const {
   call.peer = static_cast<int32_t>(transfer.peer);
   call.tag = transfer.tag;
   call.site = place_.site;
-  call.site.trace = 0; // the exchange's
+  call.site.trace = 0; // the exchange has the span
   return call;
 }
 
@@ -191,7 +191,7 @@ Status TokenCalls::move(const std::vector<TokenTransfer> &in,
       status = request.status();
     }
   }
-  // Requests in flight would wait for peers that wait for this rank.
+  // Otherwise requests in flight would wait for peers that wait for this rank.
   if (!status.ok())
     place_.endpoint.abort(status);
   Status waited = inFlight.wait();

@@ -1,4 +1,4 @@
-// calls.h - the calls to a backend that dispatch and combine consist of.
+// calls.h - the calls to a backend that make up dispatch and combine.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_CALLS_H
 #define COLL_RUNTIME_STEP_TOKENS_CALLS_H
@@ -14,8 +14,8 @@ namespace coll::rt {
 // Programs do not use these tags, because theirs are not negative (call/check.cc).
 inline constexpr int64_t kNotesTag = -1, kRowsTag = -2;
 
-// What each member tells all others before any data moves, besides the number of rows for each;
-// int64 only, so that it can be part of an all_gather's payload.
+// A member's message to all others before any data moves, besides the number of rows for each. It
+// consists of int64, so that it can be part of an all_gather's payload.
 struct Greeting {
   // Equal on all members.
   int64_t combines = 0;
@@ -25,13 +25,13 @@ struct Greeting {
   int64_t localExperts = 0;
   int64_t numScales = 0;
   // Differs between members.
-  int64_t serial = 0; // of its dispatch, or of the route that it combines along
+  int64_t serial = 0; // of this dispatch, or of the one whose route is combined
   int64_t tokens = 0;
   int64_t capacity = 0;
-  BadExpert bad; // of one of its tokens
+  BadExpert bad; // the bad expert of one of its tokens
 };
 
-// The greetings of all members: the same on all of them, so all come to the same conclusions.
+// The greetings of all members: the same on all of them, so all members get the same results.
 class Greetings {
 public:
   Greetings(const std::vector<int> &ranks, std::vector<int64_t> words);
@@ -61,8 +61,8 @@ private:
 struct TokenTransfer {
   int64_t peer; // position in the group
   int64_t tag;
-  const void *src; // of a message that is sent
-  void *dst;       // of a message that is received
+  const void *src; // for a message that is sent
+  void *dst;       // for a message that is received
   int64_t bytes;
 };
 
@@ -74,15 +74,15 @@ public:
   int64_t me() const { return me_; }
   // "rank 3": the rank at a position.
   std::string rankAt(int64_t position) const;
-  // The ranks to receive from, and send to, in step 1 to n - 1: in each step every rank has a
+  // The ranks to receive from, and to send to, in steps 1 to n - 1: in each step every rank has a
   // different one.
   int64_t sourceIn(int64_t step) const { return (me_ - step + n_) % n_; }
   int64_t targetIn(int64_t step) const { return (me_ + step) % n_; }
 
   // kCollUnsupported if it is GPU memory.
   Status checkMemory(const void *data) const;
-  // Sends all members the greeting, and that rows[p] rows go to position p. Returns the greetings
-  // of all, checked.
+  // Sends the greeting to all members, and that rows[p] rows are for position p. Returns the
+  // greetings of all members, checked.
   Result<Greetings> greet(const Greeting &greeting, const std::vector<int64_t> &rows);
   // Receives and sends all messages at once; blocks until their memory is free again.
   Status move(const std::vector<TokenTransfer> &in, const std::vector<TokenTransfer> &out);

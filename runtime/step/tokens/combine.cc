@@ -125,7 +125,7 @@ Status Combiner::run() {
 Status checkCombine(const TokenCombine &c) {
   COLL_RETURN_IF_ERROR(checkRouteShape(c.shape));
   if (!isValidDtype(c.dtype) || !isFloat(static_cast<CollDtype>(c.dtype)))
-    return Status::invalid(std::string("rows of ") + dtypeName(c.dtype) + " are not added up");
+    return Status::invalid(std::string("rows of ") + dtypeName(c.dtype) + " cannot be added up");
   if (c.hidden < 0 || c.hidden > kMaxRowElems)
     return Status::invalid("rows of " + std::to_string(c.hidden) + " elements; there may be 0 to " +
                            std::to_string(kMaxRowElems));

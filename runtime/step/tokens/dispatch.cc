@@ -34,13 +34,13 @@ private:
   int32_t serial_ = 0;          // identifies the dispatch on all members: the first member's number
   std::vector<int64_t> tokens_; // of each source
   std::vector<int64_t> firstRow_; // from each source; the last entry is the number of rows
-  // By position. This rank's own are only in notesOut_, and its rows are copied straight to their
-  // place.
+  // By position. This rank's own notes are only in notesOut_, and its rows are copied directly to
+  // their place.
   std::vector<std::vector<int32_t>> notesIn_, notesOut_;
   std::vector<std::vector<char>> rowsOut_;
 };
 
-// Invalid arguments are sent to all, so that all end with the reason.
+// Invalid arguments are reported to all members, so that all end with the reason.
 Status Dispatcher::greet(int32_t serial) {
   Greeting mine;
   mine.dtype = d_.dtype;

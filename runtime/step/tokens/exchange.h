@@ -1,16 +1,16 @@
 // exchange.h - dispatch and combine of a mixture of experts, over any backend.
 //
-// It consists of calls that every backend has: the members tell each other what they call and how
-// many rows go where (all_gather of 12 + n words), then rows and their notes go from rank to rank
+// It consists of calls that every backend has. First the members send each other their call and how
+// many rows go where (all_gather of 12 + n words); then rows and their notes go from rank to rank
 // (send, recv). Host memory only. The definitions of moe.h for GPUs hold here, too; moe/reference.h
 // gives the same results.
 //
-// All members detect a wrong call, tokens that name no expert, and too small a capacity alike, and
-// fail with the same reason.
+// If a call is wrong, a token names an expert that does not exist, or a capacity is too small, all
+// members detect it and fail with the same reason.
 //
-// **Conservation.** A rank compares what it receives with what its peers say that they sent, for
-// each expert; tokens of a peer arrive once each, in order; and as many rows return along a route
-// as were sent. A failure is an error of the rank that detects it, which ends the job.
+// **Conservation.** A rank compares what it receives with the counts that its peers sent, for each
+// expert; the tokens of a peer arrive once each, in order; and as many rows return along a route as
+// were sent. The rank that detects a violation fails, which ends the job.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_EXCHANGE_H
 #define COLL_RUNTIME_STEP_TOKENS_EXCHANGE_H
@@ -31,10 +31,10 @@ struct TokenCombine {
   const int32_t *route = nullptr;
 };
 
-// What is wrong with the arguments, or ok. The route's content is not checked here.
+// Ok, or what is wrong with the arguments. The route's content is not checked here.
 Status checkCombine(const TokenCombine &combine);
 
-// The place of an exchange. The endpoint is the communicator's.
+// The place of an exchange in the program. The endpoint is the communicator's.
 struct TokenPlace {
   Endpoint &endpoint;
   Communicator &communicator;
@@ -43,8 +43,8 @@ struct TokenPlace {
 };
 
 // Both block until this rank has its results; the arguments have passed their check. `serial`
-// distinguishes the dispatches of this rank; it is not negative. After an error of its own the
-// caller ends the job (Endpoint::abort), as after any other, because peers wait for this rank.
+// distinguishes the dispatches of this rank; it is not negative. After any error the caller must
+// end the job (Endpoint::abort), because peers wait for this rank.
 Status runDispatch(const TokenDispatch &dispatch, int32_t serial, const TokenPlace &place);
 Status runCombine(const TokenCombine &combine, const TokenPlace &place);
 

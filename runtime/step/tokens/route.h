@@ -1,4 +1,4 @@
-// route.h - where the tokens of a dispatch went: the content of the memory of collRouteBytes.
+// route.h - the targets of a dispatch's tokens: the content of the memory of collRouteBytes.
 //
 // int32 words: a header, the source position of each received row, then the target positions of
 // each token, ascending. Unused words are -1. Positions are those in the group. Any thread may call
@@ -17,7 +17,7 @@ namespace coll::rt {
 inline constexpr int kMaxTopk = 32;
 inline constexpr int64_t kMaxTokens = int64_t(1) << 30;
 
-// What the memory is made for; the same at the dispatch and at its combines.
+// The parameters of the memory's size; the same at the dispatch and at its combines.
 struct RouteShape {
   int64_t tokens = 0;
   int32_t topk = 1;

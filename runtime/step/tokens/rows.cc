@@ -55,7 +55,7 @@ Status readNote(const TokenDispatch &d, const int32_t *note, int64_t row,
   for (int32_t k = 0; k < topk; ++k) {
     const int32_t expert = note[1 + k];
     if (expert < -1 || expert >= d.localExperts)
-      return lost("a row came for expert " + std::to_string(expert) + " of " +
+      return lost("a row arrived for expert " + std::to_string(expert) + " of " +
                   std::to_string(d.localExperts));
     setRowExpert(d, row * topk + k, expert);
     if (expert < 0)
@@ -64,7 +64,7 @@ Status readNote(const TokenDispatch &d, const int32_t *note, int64_t row,
     ++seen[at(expert)];
   }
   if (!isHere)
-    return lost("a row came for no expert of this rank");
+    return lost("a row arrived for no expert of this rank");
   std::memcpy(d.rowWeights + row * topk, note + 1 + topk, at(topk) * kWordBytes);
   if (d.numScales > 0)
     std::memcpy(d.rowScales + row * d.numScales, note + 1 + 2 * topk, at(d.numScales) * kWordBytes);
@@ -177,14 +177,14 @@ Status readNotes(const TokenDispatch &d, const NotesReceived &notes) {
   for (int64_t i = 0; i < notes.rows; ++i, note += wordsPerNote(d)) {
     if (note[0] <= previous || note[0] >= notes.tokens)
       return lost("token " + std::to_string(note[0]) + " of " + std::to_string(notes.tokens) +
-                  " came behind token " + std::to_string(previous));
+                  " arrived after token " + std::to_string(previous));
     previous = note[0];
     COLL_RETURN_IF_ERROR(readNote(d, note, notes.firstRow + i, seen));
   }
   for (int32_t e = 0; e < d.localExperts; ++e) {
     if (seen[at(e)] != notes.words[e])
       return lost("expert " + std::to_string(e) + " was sent " + std::to_string(notes.words[e]) +
-                  ", and got " + std::to_string(seen[at(e)]));
+                  ", but received " + std::to_string(seen[at(e)]));
     d.counts[e] += seen[at(e)];
   }
   return {};

@@ -1,9 +1,9 @@
-// rows.h - one rank's local part in a dispatch: the targets of tokens, their notes, and how
-// received notes are read.
+// rows.h - one rank's local part in a dispatch: finds the targets of tokens, and writes and reads
+// their notes.
 //
-// A token travels with a *note*: its number at the source, its experts at the target, their
-// weights, and its scales. The notes for one target are one message, behind the number of tokens
-// for each of the target's experts, which the receiver counts again.
+// A token is sent with a *note*: its number at the source, its experts at the target, their
+// weights, and its scales. The notes for one target are one message, after the number of tokens for
+// each of the target's experts, which the receiver counts again.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_ROWS_H
 #define COLL_RUNTIME_STEP_TOKENS_ROWS_H
@@ -40,7 +40,7 @@ struct TokenDispatch {
 
   int64_t rowBytes() const;
 };
-// What is wrong with the arguments in a group of `n`, or ok. The experts' numbers are not checked
+// Ok, or what is wrong with the arguments in a group of `n`. The experts' numbers are not checked
 // here.
 Status checkDispatch(const TokenDispatch &dispatch, int64_t n);
 
@@ -51,7 +51,7 @@ struct BadExpert {
   int64_t expert = 0;
   int64_t isTwice = 0;
 };
-// The first one, in a group of `n`.
+// The first bad expert, in a group of `n`.
 BadExpert findBadExpert(const TokenDispatch &dispatch, int64_t n);
 
 // The tokens of this rank by target, ascending: those for position p are
@@ -62,7 +62,7 @@ struct TokenTargets {
 
   int64_t count(size_t position) const { return first[position + 1] - first[position]; }
 };
-// Also writes the targets into `route`. No expert may be bad.
+// Finds the targets, and writes them into `route`. No expert may be bad.
 TokenTargets findTargets(const TokenDispatch &dispatch, int64_t n, RouteWriter &route);
 
 // Words of a message with the notes of `rows` tokens.
@@ -70,7 +70,7 @@ int64_t noteWords(const TokenDispatch &dispatch, int64_t rows);
 // The message for `position`.
 std::vector<int32_t> writeNotes(const TokenDispatch &dispatch, const TokenTargets &targets,
                                 int64_t position);
-// The rows for `position`, one behind the other, to `to`.
+// Copies the rows for `position`, one after the other, to `to`.
 void packRows(const TokenDispatch &dispatch, const TokenTargets &targets, int64_t position,
               char *to);
 

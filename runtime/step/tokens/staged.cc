@@ -9,7 +9,7 @@ namespace coll::rt {
 
 namespace {
 
-// Host memory in the place of an exchange's buffers.
+// Host memory that replaces an exchange's buffers.
 class Staged {
 public:
   Staged(Device &device, const CallSite &site) : device_(device), site_(site) {}
@@ -27,7 +27,7 @@ public:
     return {};
   }
 
-  // Sets the pointer to memory that finish() brings to where it pointed.
+  // Sets the pointer to memory that finish() copies to its old target.
   template <typename T>
   Status write(T *&data, int64_t bytes) {
     if (!data || bytes == 0)

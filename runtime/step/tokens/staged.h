@@ -1,7 +1,8 @@
-// staged.h - dispatch and combine of a program on a GPU: the exchange itself is in host memory.
+// staged.h - dispatch and combine of a program on a GPU: the exchange itself uses host memory.
 //
-// What it reads is fetched from the GPU before, and what it writes is stored there after; the host
-// waits for the GPU, so that such a step makes no graph. Tokens of every type arrive as they are.
+// Inputs are fetched from the GPU before the exchange, and outputs are stored there after it. The
+// host waits for the GPU, so such a step cannot be captured as a graph. Tokens of every type arrive
+// unchanged.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_STAGED_H
 #define COLL_RUNTIME_STEP_TOKENS_STAGED_H
@@ -11,7 +12,7 @@
 
 namespace coll::rt {
 
-// As runDispatch and runCombine, with buffers in the memory of `device`. The backend has to take
+// Like runDispatch and runCombine, with buffers in the memory of `device`. The backend must take
 // calls on host memory.
 Status runStagedDispatch(Device &device, TokenDispatch dispatch, int32_t serial,
                          const TokenPlace &place);

@@ -1,4 +1,4 @@
-// bounce.h - pinned memory through which bytes go between the host and a GPU's stream.
+// bounce.h - pinned memory through which bytes are copied between the host and a GPU's stream.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_BOUNCE_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_BOUNCE_H
@@ -14,17 +14,18 @@ namespace coll::rt {
 // Belongs to the rank's thread, on which the GPU is current. The stream is the rank's.
 class Bounce {
 public:
-  // `bytes` in each direction; more goes in pieces that the host waits for.
+  // `bytes` for each direction; larger copies are made in pieces, for which the host waits.
   static Result<std::unique_ptr<Bounce>> create(gpu::Gpu &gpu, dl::CudaStream stream,
                                                 int64_t bytes);
 
-  // `write` is called at once, with memory for all bytes.
+  // Calls `write` at once, with memory for all bytes.
   Status upload(char *dst, int64_t bytes, const std::function<void(char *)> &write);
   // `hostDst` is written by finish(), or before.
   Status download(char *hostDst, const char *src, int64_t bytes);
   // The same, at once: blocks until the stream is done.
   Status fetch(char *hostDst, const char *src, int64_t bytes);
-  // The stream is done: hands over what was downloaded, and begins anew.
+  // Call it when the stream is done: copies downloaded bytes to their destinations, and frees the
+  // memory.
   void finish();
 
 private:

@@ -40,7 +40,7 @@ std::optional<dl::LtAlgorithm> algorithmOf(const std::string &hex) {
   return algorithm;
 }
 
-// Characters of a file name.
+// The text with only characters that are allowed in a file name.
 std::string plain(std::string text) {
   for (char &letter : text)
     if (!std::isalnum(static_cast<unsigned char>(letter)))
@@ -82,7 +82,7 @@ dl::LtAlgorithm AlgorithmChoices::add(const std::string &key, const dl::LtAlgori
   if (path_.empty())
     return all_.emplace(key, algorithm).first->second;
   (void)mkdir(path_.substr(0, path_.rfind('/')).c_str(), S_IRWXU);
-  // Other processes add, too: between reading and writing the file is this one's.
+  // Other processes add choices, too: the lock covers reading and writing.
   Fd guard(open((path_ + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (guard.get() < 0 || flock(guard.get(), LOCK_EX) != 0) {
     log(LogLevel::Debug, "choices of algorithms are not kept: cannot lock " + path_);
@@ -95,7 +95,7 @@ dl::LtAlgorithm AlgorithmChoices::add(const std::string &key, const dl::LtAlgori
   return it->second;
 }
 
-// What the process has chosen already stays.
+// Choices that the process has already made are kept.
 void AlgorithmChoices::readLocked() {
   std::ifstream file(path_);
   for (std::string line; std::getline(file, line);) {

@@ -1,9 +1,9 @@
-// choices.h - which algorithm of cuBLASLt or cuDNN each form of a product or a convolution takes,
-// for this process and, in a file, for those to come.
+// choices.h - the algorithm of cuBLASLt or cuDNN for each form of a product or a convolution, for
+// this process and, in a file, for later ones.
 //
 // The file is matmul-GPU-VERSION or convolution-GPU-VERSION in the folder of COLL_CACHE_DIR, for
-// one kind of GPU and version of the library: a line per form, its key and the algorithm in
-// hexadecimal digits. A process that adds to it keeps what is there, so all processes take the
+// one kind of GPU and version of the library. It has a line per form: its key and the algorithm in
+// hexadecimal digits. A process that adds to it keeps the existing lines, so all processes use the
 // choice that was made first.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_CHOICES_H
@@ -31,7 +31,7 @@ public:
   explicit AlgorithmChoices(std::string path);
 
   std::optional<dl::LtAlgorithm> find(const std::string &key) const;
-  // Keeps the choice, unless there is one: returns the one that counts.
+  // Keeps the choice, unless there is one already. Returns the valid choice.
   dl::LtAlgorithm add(const std::string &key, const dl::LtAlgorithm &algorithm);
 
 private:

@@ -21,13 +21,13 @@ int typeOf(CollDtype dtype) {
   }
 }
 
-// The spatial dimensions that cuDNN is told of: it wants two or three.
+// The spatial dimensions for cuDNN, which needs two or three.
 std::vector<int64_t> spatial(const kernels::Convolution &c, const kernels::Convolution::Sizes &of) {
   const bool isFlat = c.in[0] == 1 && c.window[0] == 1 && c.out[0] == 1;
   return {of.begin() + (isFlat ? 1 : 0), of.end()};
 }
 
-// The strides of a dense tensor whose second dimension lies innermost.
+// The strides of a dense tensor whose second dimension is innermost.
 std::vector<int64_t> stridesOf(const std::vector<int64_t> &dims) {
   std::vector<int64_t> strides(dims.size(), 1);
   int64_t stride = dims[1];
@@ -65,7 +65,7 @@ Result<DnnObject> describeWindow(const dl::Cudnn &dnn, const kernels::Convolutio
   Result<DnnObject> made = DnnObject::create(dnn, dl::kDnnConvolution);
   if (!made)
     return made;
-  // What is read behind the end.
+  // The padding that is read after the end.
   kernels::Convolution::Sizes post{};
   for (size_t d = 0; d < post.size(); ++d) {
     const int64_t reach = (c.window[d] - 1) * c.dilation[d] + 1;
@@ -243,7 +243,7 @@ static Status propose(const dl::Cudnn &dnn, const DnnObject &graph, const kernel
   COLL_RETURN_IF_ERROR(heuristic->set(dl::kDnnHeuristicGraph, graph));
   COLL_RETURN_IF_ERROR(heuristic->set(dl::kDnnHeuristicMode, dl::kDnnTypeHeuristicMode, &mode));
   if (!heuristic->finalize("a heuristic").ok())
-    return {}; // it has nothing to say about this form
+    return {}; // the heuristic proposes nothing for this form
   Result<int64_t> count =
       heuristic->get(dl::kDnnHeuristicResults, dl::kDnnTypeDescriptor, nullptr, 0);
   if (!count)

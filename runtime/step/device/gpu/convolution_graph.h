@@ -1,7 +1,7 @@
 // convolution_graph.h - one convolution as cuDNN's graph interface describes it.
 //
-// cuDNN's dimensions are batch, features, then the spatial ones; that features lie innermost in
-// memory is said by strides.
+// cuDNN's dimensions are batch, features, then the spatial ones; strides say that features are
+// innermost in memory.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_CONVOLUTION_GRAPH_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_CONVOLUTION_GRAPH_H
@@ -14,7 +14,7 @@
 
 namespace coll::rt {
 
-// A descriptor of cuDNN, which it ends.
+// Owns a descriptor of cuDNN.
 class DnnObject {
 public:
   DnnObject() = default;
@@ -32,7 +32,7 @@ public:
              int64_t count = 1) const;
   Status set(dl::DnnAttribute attribute, const std::vector<int64_t> &values) const;
   Status set(dl::DnnAttribute attribute, const DnnObject &object) const;
-  // How many values there are; `values` has room for `wanted`.
+  // Returns how many values there are; `values` has room for `wanted`.
   Result<int64_t> get(dl::DnnAttribute attribute, dl::DnnAttributeType type, void *values,
                       int64_t wanted) const;
   Status finalize(const char *what) const;
@@ -42,7 +42,7 @@ private:
   dl::DnnDescriptor descriptor_ = nullptr;
 };
 
-// A form of convolution that may run, by the engine that cuDNN's heuristics propose.
+// A form of convolution that may run, with an engine that cuDNN's heuristics propose.
 struct DnnEngine {
   DnnObject config;
   int64_t number = 0;   // of the engine
@@ -57,8 +57,8 @@ struct ConvolutionGraph {
   static Result<ConvolutionGraph> create(const dl::Cudnn &dnn, dl::DnnHandle handle,
                                          const kernels::Convolution &convolution,
                                          int64_t alignment);
-  // In the order of the heuristics; only those that sum in a fixed order and multiply what the
-  // convolution allows. Empty if cuDNN has none.
+  // The engines in the order of the heuristics; only those that sum in a fixed order and multiply
+  // as the convolution allows. Empty if cuDNN has none.
   Result<std::vector<DnnEngine>> propose(const dl::Cudnn &dnn,
                                          const kernels::Convolution &convolution) const;
 

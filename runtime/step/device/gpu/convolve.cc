@@ -84,7 +84,7 @@ std::vector<Convolutions::Plan> Convolutions::makePlans(const std::vector<DnnEng
                                                         size_t most) const {
   std::vector<Plan> plans;
   for (const DnnEngine &engine : engines) {
-    Result<Plan> plan = makePlan(engine); // not all that are proposed can be made
+    Result<Plan> plan = makePlan(engine); // fails for some of the proposed engines
     if (plan && plan->workspaceBytes <= kMostWorkspace)
       plans.push_back(plan.take());
     if (plans.size() == most)
@@ -108,8 +108,8 @@ Status Convolutions::put(const Plan &plan, const kernels::ConvolutionBuffers &bu
                        "cudnnBackendExecute");
 }
 
-// The plans run into memory of their own, on a stream of their own: what the step's stream waits
-// for may need another rank, whose thread is here as well.
+// The plans run into separate memory, on a separate stream: work before them on the step's stream
+// may wait for another rank whose thread is also here.
 Result<std::optional<size_t>>
 Convolutions::findFastest(const std::vector<Plan> &plans, const kernels::Convolution &c,
                           const kernels::ConvolutionBuffers &buffers) {
@@ -126,7 +126,7 @@ Convolutions::findFastest(const std::vector<Plan> &plans, const kernels::Convolu
   if (!stream)
     return stream.status();
   const kernels::ConvolutionBuffers apart{buffers.a, buffers.b, *result};
-  std::optional<size_t> best; // none can run
+  std::optional<size_t> best; // null if none can run
   float least = std::numeric_limits<float>::infinity();
   Status status = dl::dnnStatus(dnn_, dnn_.setStream(handle_, *stream), "cudnnSetStream");
   for (size_t i = 0; i < plans.size() && status.ok(); ++i) {
@@ -173,7 +173,7 @@ Result<Convolutions::Plan> Convolutions::choose(const std::string &key,
   if (isCaptured || plans.size() == 1)
     return std::move(plans.front());
   Result<std::optional<size_t>> fastest = findFastest(plans, c, buffers);
-  if (!fastest) { // there may be no memory to try them in, nor to run one that needs much
+  if (!fastest) { // perhaps there is no memory to try them, or to run one that needs much
     log(LogLevel::Info, describe(c) + " takes the engine of cuDNN that needs the least memory: " +
                             fastest.status().message());
     return std::move(
@@ -187,7 +187,7 @@ Result<Convolutions::Plan> Convolutions::choose(const std::string &key,
   dl::LtAlgorithm choice;
   choice.data[0] = static_cast<uint64_t>(first.proposal);
   choice.data[1] = static_cast<uint64_t>(first.engine);
-  // Another process may have chosen meanwhile.
+  // Another process may have chosen in the meantime.
   const dl::LtAlgorithm kept = choices_->add(key, choice);
   for (Plan &plan : plans)
     if (static_cast<uint64_t>(plan.proposal) == kept.data[0])

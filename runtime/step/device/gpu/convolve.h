@@ -27,19 +27,19 @@ public:
   Convolutions(const Convolutions &) = delete;
   Convolutions &operator=(const Convolutions &) = delete;
 
-  // What tells convolutions apart for which an engine is chosen: everything but the addresses, of
-  // which only the alignment counts.
+  // Identifies convolutions that use the same engine: everything but the addresses, of which only
+  // the alignment matters.
   using Form = std::array<int64_t, 26>;
 
   // Puts the convolution, which is valid and not empty, on the stream. False, with nothing done, if
-  // the library has no engine for its form. `isCaptured`: the stream is being captured, and nothing
+  // the library has no engine for its form. `isCaptured`: the stream is being captured, so nothing
   // can be timed.
   Result<bool> run(const kernels::Convolution &convolution,
                    const kernels::ConvolutionBuffers &buffers, dl::CudaStream stream,
                    bool isCaptured);
 
 private:
-  // An engine made ready for a form. `plan` of a form without an engine is null.
+  // An engine prepared for a form. `plan` of a form without an engine is null.
   struct Plan {
     DnnObject plan;
     int64_t workspaceBytes = 0, proposal = 0, engine = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kAlignment = 256;
 constexpr int64_t kLeastBounce = int64_t{1} << 20, kMostBounce = int64_t{64} << 20;
-// Contents up to this size are stored by calls that hold them.
+// Values of up to this size are stored by calls that contain them.
 constexpr int64_t kInlineBytes = 32;
 
 int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -26,7 +26,7 @@ std::string mebibytes(int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-// For the largest inputs or results of a step.
+// The bytes for the largest inputs or results of a step.
 int64_t bounceBytes(const Descriptor &descriptor) {
   int64_t in = 0, out = 0;
   for (const TensorInfo &arg : descriptor.args)
@@ -168,7 +168,7 @@ Status GpuDevice::download(char *hostDst, const void *src, int64_t bytes) {
   return bounce_->download(hostDst, static_cast<const char *>(src), bytes);
 }
 
-// The endpoint knows of calls that have failed, and gives up at its deadline.
+// The endpoint knows the calls that have failed, and gives up at its deadline.
 Status GpuDevice::synchronize() {
   gpu::Gpu::Scope scope(*gpu_);
   const bool hasCalls = isRunning_ && hasGroups_ && takesGpuMemory_ && endpoint_.takesCaptures();
@@ -273,7 +273,7 @@ Status GpuDevice::setWords(void *dst, const void *pattern, int32_t patternBytes,
   if (std::all_of(words, words + numWords, [&](uint32_t word) { return word == words[0]; }))
     return check(cuda.memsetD32Async(addressOf(dst), words[0], elems * numWords, stream_),
                  "cuMemsetD32Async");
-  // One column of words after the other.
+  // Writes one column of words after the other.
   for (size_t i = 0; i < numWords; ++i)
     COLL_RETURN_IF_ERROR(
         check(cuda.memset2DD32Async(addressOf(dst) + i * sizeof(uint32_t),
@@ -289,8 +289,8 @@ Status GpuDevice::fetch(const CallSite &site, void *hostDst, const void *src, in
   });
 }
 
-// A graph keeps the values. They are the same in every step: what the host computes from memory of
-// the GPU was fetched, which graphs exclude.
+// A graph keeps the values. They are the same in every step: a value that the host computes from
+// the GPU's memory needs a fetch, which excludes graphs.
 Status GpuDevice::storeInline(dl::CudaAddress dst, const char *src, int64_t bytes) {
   const dl::Cuda &cuda = gpu_->cuda();
   int64_t done = 0;

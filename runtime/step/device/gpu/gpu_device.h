@@ -1,12 +1,12 @@
 // gpu_device.h - a rank's program on a GPU: its memory, one stream, and graphs of its step.
 //
-// Failures. A call that the driver rejects fails at once. A kernel that fails later is told by
-// synchronize(); with COLL_GPU_SYNC=1 each call waits, so that the failure names its operation.
+// Failures. A call that the driver rejects fails at once. If a kernel fails later, synchronize()
+// reports it; with COLL_GPU_SYNC=1 each call waits, so that the failure names its operation.
 //
 // Graphs. The first runs of a function are eager: kernels are loaded, algorithms chosen, groups
-// connected. Then it is captured, once for each set of buffers, and replayed. A function that
-// reads the GPU's memory on the way (fetch), starts calls that it waits for later, or whose
-// collectives go through the host always runs eagerly.
+// connected. Then it is captured, once for each set of buffers, and replayed. A function always
+// runs eagerly if it reads the GPU's memory before its end (fetch), starts calls and waits for them
+// later, or has collectives that go through the host.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
@@ -28,7 +28,7 @@ namespace coll::rt {
 
 class GpuDevice final : public Device {
 public:
-  // `program` and `endpoint` outlive the device. `ordinal` of the GPU.
+  // `program` and `endpoint` outlive the device. `ordinal` is the GPU's number.
   static Result<std::unique_ptr<GpuDevice>> create(const GpuPlatform &platform, int ordinal,
                                                    const Program &program, Endpoint &endpoint);
   ~GpuDevice() override;
@@ -63,11 +63,11 @@ public:
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
-  // The buffers that a graph was captured with, and whether it stamps what it does.
+  // The buffers with which a graph was captured, and whether it stamps its work.
   using GraphKey = std::tuple<std::vector<void *>, std::vector<void *>, bool>;
   struct Graph {
     dl::CudaGraphExec exec = nullptr;
-    StreamTrace::Works works; // what is stamped
+    StreamTrace::Works works; // the work with stamps
     int64_t replays = 0;
   };
 
@@ -75,27 +75,27 @@ private:
       : platform_(platform), program_(program), endpoint_(endpoint) {}
 
   Status open(int ordinal);
-  // The memory of all buffers.
+  // Allocates the memory of all buffers.
   Result<char *> takeMemory(int64_t bytes, Communicator *members);
   Status uploadConstants(char *to);
-  // Why the program does not fit.
+  // The error of a program that does not fit into the GPU's memory.
   Status shortage(const Status &failed, const std::vector<BufferNeed> &needs, int64_t total) const;
-  // After a call was put on the stream: waits for it, if that is asked for.
+  // After a call was put on the stream: waits for it if COLL_GPU_SYNC is 1.
   Status settle(Status put);
   // Puts work on the stream, between stamps if the trace listens.
   template <typename Put>
   Status put(const CallSite &site, Put work);
-  // Begins to trace the stream, if the trace has a listener. Null: it has none, or it cannot be.
+  // Begins to trace the stream. Null if the trace has no listener, or tracing is not possible.
   StreamTrace *startTrace(const Execution &execution);
-  // `count` copies of a pattern.
+  // Writes `count` copies of a pattern.
   Status setWords(void *dst, const void *pattern, int32_t patternBytes, int64_t count);
-  // Puts a content of a few bytes on the stream, within the call.
+  // Puts a store of a few bytes, which the call itself contains, on the stream.
   Status storeInline(dl::CudaAddress dst, const char *src, int64_t bytes);
-  // Runs the program without a graph; a graph of very many calls is not worth its memory.
+  // Runs the program without a graph. A graph of very many calls would need too much memory.
   Status runEagerly(const Execution &execution);
   // Looks for cuDNN, once; without it convolutions run on the runtime's own kernel.
   Status openCudnn();
-  // The call cannot be part of a graph.
+  // Called for a call that cannot be part of a graph.
   Status leaveGraphs(const char *what);
   Result<Graph> capture(const Execution &execution);
   Status replay(Graph &graph, const Execution &execution);
@@ -124,7 +124,7 @@ private:
   bool cannotTrace_ = false;
   int eagerRuns_ = 0;
   int64_t calls_ = 0;           // of the run
-  bool takesGpuMemory_ = false; // the endpoint
+  bool takesGpuMemory_ = false; // whether the endpoint takes GPU memory
   bool hasGroups_ = false;
   bool mayCapture_ = true;
   bool isCapturing_ = false;

@@ -10,9 +10,9 @@ namespace coll::rt {
 
 namespace {
 
-// Enough for what is made at the first call.
+// The first runs create everything that later runs reuse.
 constexpr int kEagerRuns = 2;
-// Buffers change places from step to step, in two ways; more graphs are a sign of something else.
+// Buffers swap from step to step, in two ways; more graphs would mean that something else changes.
 constexpr size_t kMostGraphs = 4;
 constexpr int64_t kMostGraphCalls = 100'000;
 
@@ -31,7 +31,7 @@ Status GpuDevice::execute(const Execution &execution) {
   isRunning_ = true;
   traced_ = startTrace(execution);
   tracesStream_ = traced_ != nullptr;
-  // A replay without stamps would tell the trace nothing.
+  // A replay without stamps would report nothing to the trace.
   const bool mayReplay = execution.mayCapture && (traced_ || execution.trace == 0);
   const GraphKey key(execution.args, execution.results, tracesStream_);
   if (auto known = graphs_.find(key); known != graphs_.end() && mayReplay)

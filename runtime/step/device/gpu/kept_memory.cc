@@ -8,7 +8,7 @@ Result<char *> KeptMemory::reserve(gpu::Gpu &gpu, int64_t bytes) {
   const int64_t largest = kept_.empty() ? 0 : kept_.back().bytes();
   if (bytes <= largest)
     return kept_.empty() ? nullptr : kept_.back().device();
-  // Twice as much where there is room, so that all that is kept is little more than what is used.
+  // Twice as much if there is room, so that the memory kept is little more than the memory in use.
   for (int64_t size : {std::max(bytes, 2 * largest), bytes}) {
     Result<dl::GpuMemory> made =
         dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Device, size);

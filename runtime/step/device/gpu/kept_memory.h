@@ -10,12 +10,13 @@
 
 namespace coll::rt {
 
-// Memory that grows and is freed with the object alone. Graphs keep the addresses of workspaces;
-// and to free waits for all kernels of the GPU's context, of which one of another rank may wait for
-// this rank.
+// Memory that grows and is only freed with the object. Graphs keep the addresses of workspaces; and
+// freeing memory waits for all kernels of the GPU's context, one of which may wait, in another
+// rank, for this rank.
 class KeptMemory {
 public:
-  // At least `bytes`, whose content is undefined; null for none where there are none yet.
+  // Returns at least `bytes`, with undefined content; null if `bytes` is 0 and there is no memory
+  // yet.
   Result<char *> reserve(gpu::Gpu &gpu, int64_t bytes);
 
 private:

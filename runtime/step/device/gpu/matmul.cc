@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
 constexpr int kCandidates = 8;
 constexpr int kTimedRuns = 3;
-// Below this many multiplications the first proposal is as good as any.
+// With fewer multiplications than this, the first proposal is as good as any.
 constexpr double kTimedFrom = 4e6;
 constexpr uint32_t kMostAlignment = 256;
 
@@ -152,7 +152,7 @@ Status Matmuls::describe(Plan &plan, const CollContraction &c) const {
     return dl::ltStatus(lt_, lt_.descSet(plan.desc, attribute, &value, sizeof(value)),
                         "cublasLtMatmulDescSetAttribute");
   };
-  // The operands change places.
+  // The operands are swapped.
   COLL_RETURN_IF_ERROR(set(dl::kLtDescTransA, c.trans_b ? dl::kLtTransposed : dl::kLtPlain));
   COLL_RETURN_IF_ERROR(set(dl::kLtDescTransB, c.trans_a ? dl::kLtTransposed : dl::kLtPlain));
   COLL_RETURN_IF_ERROR(set(dl::kLtDescEpilogue, ltEpilogue(c)));
@@ -184,7 +184,7 @@ Result<std::vector<dl::LtHeuristic>> Matmuls::propose(const Plan &plan,
       dl::ltStatus(lt_, lt_.preferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
   const auto most = static_cast<uint64_t>(kWorkspaceBytes);
   dl::LtResult result = lt_.preferenceSet(preference, dl::kLtMaxWorkspace, &most, sizeof(most));
-  // Parts of a sum that are added as they finish would make the result depend on the moment.
+  // If parts of a sum were added as they finish, the result would depend on timing.
   const uint32_t schemes = dl::kLtReduceInComputeType;
   if (result == dl::kLtSuccess)
     result = lt_.preferenceSet(preference, dl::kLtReductionSchemes, &schemes, sizeof(schemes));
@@ -225,8 +225,8 @@ Status Matmuls::put(const Plan &plan, const CollContraction &c, const dl::LtAlgo
                       "cublasLtMatmul");
 }
 
-// The candidates run into memory of their own, on a stream of their own: what the step's stream
-// waits for may need another rank, whose thread is here as well.
+// The candidates run into separate memory, on a separate stream: work before them on the step's
+// stream may wait for another rank whose thread is also here.
 Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContraction &c,
                                              const std::vector<dl::LtHeuristic> &candidates,
                                              const Operands &operands) {
@@ -284,7 +284,7 @@ Status Matmuls::choose(Plan &plan, const std::string &key, const CollContraction
   Result<dl::LtAlgorithm> fastest = findFastest(plan, c, *proposed, operands);
   if (fastest)
     plan.algorithm = choices_->add(key, *fastest);
-  else // there may be no memory to try them in
+  else // perhaps there is no memory to try them
     log(LogLevel::Info,
         rt::describe(c) + " takes cuBLASLt's first proposal: " + fastest.status().message());
   return {};
@@ -300,7 +300,7 @@ Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void
   if (!plan) {
     auto made = std::make_unique<Plan>(lt_);
     COLL_RETURN_IF_ERROR(describe(*made, c));
-    // The library asks for the bias while it looks for algorithms.
+    // The library requires the bias while it searches for algorithms.
     if (hasBias(c))
       COLL_RETURN_IF_ERROR(dl::ltStatus(
           lt_, lt_.descSet(made->desc, dl::kLtDescBias, &c.bias, sizeof(c.bias)), "bias"));

@@ -1,7 +1,7 @@
 // matmul.h - contractions of one rank by cuBLASLt.
 //
-// cuBLASLt's matrices are column-major, and a row-major matrix is its transpose: the product
-// computed is out^T = op(b)^T * op(a)^T, whose m and n, operands and transposes change places.
+// cuBLASLt's matrices are column-major, so it sees a row-major matrix as its transpose: it computes
+// out^T = op(b)^T * op(a)^T, with m and n, operands and transposes swapped.
 //
 // The algorithm of each form of a contraction is found at its first call: a few that the library
 // proposes are timed, and the fastest is kept (choices.h). All of them sum in a fixed order.
@@ -31,12 +31,12 @@ public:
   Matmuls(const Matmuls &) = delete;
   Matmuls &operator=(const Matmuls &) = delete;
 
-  // What tells contractions apart for which an algorithm is chosen: everything but the addresses,
-  // of which only the alignments count.
+  // Identifies contractions that use the same algorithm: everything but the addresses, of which
+  // only the alignments matter.
   using Form = std::array<int64_t, 20>;
 
   // Puts the contraction, which is valid, not empty and has k > 0, on the stream. `isCaptured`: the
-  // stream is being captured, and nothing can be timed.
+  // stream is being captured, so nothing can be timed.
   Status run(const CollContraction &contraction, const void *a, const void *b, void *out,
              dl::CudaStream stream, bool isCaptured);
 

@@ -9,10 +9,10 @@ namespace coll::rt {
 namespace {
 
 constexpr size_t kLogBytes = 8192;
-// A kernel that uses more has to say so.
+// A kernel that uses more must request it.
 constexpr unsigned kSharedUnasked = 48 * 1024;
 
-// Modules by GPU and image, for the ranks that come later.
+// Loaded modules by GPU and image, for the ranks that load them later.
 struct Loaded {
   std::mutex mutex;
   std::map<std::pair<dl::CudaContext, const char *>, std::weak_ptr<GpuModule>> modules;
@@ -37,7 +37,7 @@ std::string adviceFor(dl::CudaResult result, const gpu::Gpu &gpu) {
     return "; the kernels were compiled for other GPUs than " + architectureOf(gpu) +
            ": compile the step for it, with --device=gpu:" + architectureOf(gpu);
   case dl::kCudaUnsupportedPtx:
-    return "; the driver is older than the PTX: install a younger driver";
+    return "; the driver is older than the PTX: install a newer driver";
   default:
     return "";
   }
@@ -47,7 +47,7 @@ std::string adviceFor(dl::CudaResult result, const gpu::Gpu &gpu) {
 
 Result<std::shared_ptr<GpuModule>> GpuModule::load(const gpu::Gpu &gpu, const Program &program) {
   Loaded &all = loaded();
-  // The lock is held while the driver compiles, so that it does so once for all ranks.
+  // The lock is held while the driver compiles, so that it compiles once for all ranks.
   std::lock_guard<std::mutex> lock(all.mutex);
   std::weak_ptr<GpuModule> &known = all.modules[{gpu.context()->context(), program.data.gpuImage}];
   if (std::shared_ptr<GpuModule> module = known.lock())

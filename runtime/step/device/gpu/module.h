@@ -1,4 +1,4 @@
-// module.h - the GPU kernels of a program, loaded.
+// module.h - the loaded GPU kernels of a program.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_MODULE_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_MODULE_H
@@ -11,7 +11,7 @@
 
 namespace coll::rt {
 
-// Ranks that share a GPU share it. Any thread whose GPU is current may launch its kernels.
+// Ranks on the same GPU share it. Any thread whose GPU is current may launch its kernels.
 class GpuModule {
 public:
   // Loads the program's image, which the driver compiles if it is PTX, or finds it loaded already.

@@ -22,7 +22,7 @@ struct GpuPlatform {
   const dl::CublasLt *cublasLt = nullptr; // null: the machine's, when a contraction needs it
   AttentionLauncher attention = kernels::launchAttention;
   AttentionLauncher attentionBackward = kernels::launchAttentionBackward;
-  ConvolutionLauncher convolution = kernels::launchConvolution; // where cuDNN has no engine
+  ConvolutionLauncher convolution = kernels::launchConvolution; // if cuDNN has no engine
   const dl::Cudnn *cudnn = nullptr; // null: the machine's, when a convolution needs it
 };
 

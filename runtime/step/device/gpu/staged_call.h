@@ -1,4 +1,4 @@
-// staged_call.h - a communication call of GPU memory on host memory, for backends that take no
+// staged_call.h - runs a communication call of GPU memory on host memory, for backends that take no
 // other: the source is copied to the host before the call, the destination to the GPU after it.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_STAGED_CALL_H
@@ -13,7 +13,7 @@
 
 namespace coll::rt {
 
-// Pinned memory of calls that have ended, for later ones: to allocate and to free it takes longer
+// Pinned memory of calls that have ended, for later ones: allocating and freeing it takes longer
 // than a call.
 class PinnedPool {
 public:
@@ -29,8 +29,8 @@ private:
 
 class StagedCall final : public CallEnd {
 public:
-  // Blocks until the stream is done, then puts host memory in the place of the call's buffers. The
-  // GPU is current, also at finish().
+  // Blocks until the stream is done, then replaces the call's buffers by host memory. The GPU must
+  // be current, also at finish().
   static Result<std::unique_ptr<StagedCall>> begin(gpu::Gpu &gpu, PinnedPool &pool,
                                                    dl::CudaStream stream, Call &call,
                                                    const CallExtents &extents);

@@ -26,7 +26,7 @@ constexpr char kStampImage[] = R"(.version 7.0
 
 constexpr size_t kClockSlot = 2 * StreamTrace::kMostWorks;
 constexpr int kFirstReadings = 8;
-// More than two quartz clocks differ.
+// More than two quartz clocks differ by.
 constexpr int64_t kDriftPerMillion = 100;
 
 int64_t *slotOf(const dl::GpuMemory &slots, size_t index) {
@@ -105,7 +105,7 @@ size_t StreamTrace::add(const Work &work) {
   }
   works_.list.push_back(work);
   const size_t number = works_.list.size() - 1;
-  // A stamp that cannot be put there is missing: the work is not told of, its own outcome stands.
+  // If a stamp cannot be put on the stream, the work is not reported; its own outcome counts.
   (void)stamp(2 * number);
   return number;
 }
@@ -117,7 +117,7 @@ void StreamTrace::end(size_t number) {
   (void)stamp(2 * number + 1);
 }
 
-// The call that began last among those that are open, unless it was dropped.
+// Ends the open call that began last, unless it was dropped.
 void StreamTrace::endCall(const Call &call) {
   for (size_t i = works_.list.size(); i > 0; --i) {
     const Work &work = works_.list[i - 1];
@@ -192,7 +192,7 @@ void StreamTrace::tellWork(const Work &work, int64_t beginNs, int64_t endNs, boo
   }
   if (isWhole)
     tellDevice(work, id, stamps, isReplay);
-  // Without stamps all that is known is that it has ended by now.
+  // Without stamps, it is only known that the work has ended by now.
   tellCall(work, TracePhase::End, id, isWhole ? toHost(endNs) : 0, isReplay);
 }
 

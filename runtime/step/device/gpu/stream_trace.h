@@ -1,15 +1,16 @@
-// stream_trace.h - tells the trace (base/trace.h) when a rank's GPU runs what is put on its stream.
+// stream_trace.h - reports to the trace (base/trace.h) when a rank's GPU runs the work on its
+// stream.
 //
-// Each piece of work stands between two stamps, kernels of one thread that write the GPU's clock
-// into pinned memory. Captured by a graph, they stamp every replay. When the host has waited for
-// the stream, finish() reads the stamps and tells of Device spans and of the ends of calls.
+// Each piece of work is put between two stamps: kernels of one thread that write the GPU's clock
+// into pinned memory. In a graph, they stamp every replay. When the host has waited for the stream,
+// finish() reads the stamps and reports Device spans and the ends of calls.
 //
-// Bounded: a run has kMostWorks pieces of work with stamps; those that follow are counted, and told
-// of as dropped. The host pays two launches for each piece of work (a few us), nothing without a
-// listener.
+// Bounded: a run has at most kMostWorks pieces of work with stamps; further ones are counted and
+// reported as dropped. For each piece of work the host makes two more launches (a few us); without
+// a listener it makes none.
 //
-// Clocks: the GPU's is read between two moments of the host's, at the start and once a run. The
-// reading that is closest, with what the clocks may have drifted since, counts.
+// Clocks: the GPU's clock is read between two readings of the host's, at the start and once a run.
+// The reading with the smallest error, including the possible drift since then, is used.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_STREAM_TRACE_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_STREAM_TRACE_H
@@ -28,7 +29,7 @@ class StreamTrace {
 public:
   static constexpr size_t kMostWorks = 1 << 15;
 
-  // What is between two stamps: a call if it has a group.
+  // The work between two stamps; a call if it has a group.
   struct Work {
     CallSite site;
     const TraceGroup *group = nullptr;
@@ -47,7 +48,7 @@ public:
   StreamTrace(const StreamTrace &) = delete;
   StreamTrace &operator=(const StreamTrace &) = delete;
 
-  // A function of the program begins, whose span is `function`.
+  // A function of the program, whose span is `function`, begins.
   void start(int rank, uint64_t function);
   // Returns the work's number, for end().
   size_t begin(const CallSite &site) { return add({site, nullptr, {}, 0, false}); }
@@ -56,16 +57,17 @@ public:
     add({call.site, &group, call, bytes, false});
   }
   void endCall(const Call &call);
-  // What was captured since start(); nothing of it has run.
+  // The work that was captured since start(); none of it has run.
   Works takeWorks();
-  // The captured works run again, for the `number`th time; they outlive finish(). Returns the
+  // The captured work runs again, for the `number`th time; `works` outlives finish(). Returns the
   // Launch span of the replay, which has begun.
   uint64_t replay(const Works &works, int64_t number);
-  // The host has waited for the stream, or, not `isOk`, the run has failed.
+  // The host has waited for the stream or, if not `isOk`, the run has failed.
   void finish(bool isOk);
 
 private:
-  // The GPU's clock lies `aheadNs` before the host's, give or take `errorNs`, at `hostNs`.
+  // At the host's time `hostNs`, the GPU's clock is `aheadNs` ahead of the host's, with an error of
+  // up to `errorNs`.
   struct ClockReading {
     int64_t aheadNs = 0, errorNs = 0, hostNs = 0;
     int64_t errorAt(int64_t ns) const;

@@ -1,4 +1,4 @@
-// timing.h - how long work takes on a stream.
+// timing.h - measures how long work takes on a stream.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_TIMING_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_TIMING_H
@@ -9,8 +9,8 @@
 
 namespace coll::rt {
 
-// Milliseconds of one of `runs` times what `put` puts on the stream, after one that warms up.
-// Blocks until all of it is done.
+// Milliseconds of one run of what `put` puts on the stream: the mean of `runs` after one that warms
+// up. Blocks until all of them are done.
 Result<float> timeOnStream(gpu::Gpu &gpu, dl::CudaStream stream, int runs,
                            const std::function<Status()> &put);
 
