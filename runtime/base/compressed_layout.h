@@ -85,7 +85,7 @@ constexpr uint32_t compressPageBytes(uint64_t rawBytes, uint32_t number) {
 }
 
 // Whether the table's entry of page `number` is possible: inside the message, and of the right
-// length. A page of form Columns is checked when it is expanded.
+// length. The content of a page of form Columns is not checked.
 constexpr bool isPagePlausible(const CompressedPage &page, uint32_t number, uint64_t rawBytes,
                                uint64_t messageBytes) {
   if (page.at % 16 != 0 || page.at < compressedTableBytes(rawBytes) ||

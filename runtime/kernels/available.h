@@ -7,11 +7,12 @@
 
 namespace coll::kernels {
 
-// kCollUnsupported in a build without the CUDA toolkit, whose launchers refuse every call.
+// kCollUnsupported in a build without the CUDA toolkit, whose launchers reject every call.
 rt::Status kernelsAvailable();
 
-// Whether convolutions had better be left to this runtime: cuDNN is here, and a kernel for the
-// forms that it has no engine for. kCollUnsupported, with the reason. Any thread may call it.
+// Ok if cuDNN is here and there is a kernel for the forms for which cuDNN has no engine;
+// convolutions should then be left to this runtime. Otherwise kCollUnsupported, with the reason.
+// Any thread may call it.
 rt::Status convolutionsAvailable();
 
 } // namespace coll::kernels

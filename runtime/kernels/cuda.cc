@@ -1,4 +1,4 @@
-// The counterpart of no_cuda.cc, which defines the launchers too.
+// The counterpart of no_cuda.cc; it defines no launchers, because the .cu files do.
 
 #include "runtime/kernels/available.h"
 

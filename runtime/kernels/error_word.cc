@@ -26,7 +26,7 @@ std::string describeErrorWord(uint64_t word) {
   case KernelError::Timeout:
     return "a wait inside the kernel passed its deadline (at " + detail + ")";
   case KernelError::PeerTimeout:
-    return whoIs(word >> 32) + ", or its data, did not come before the deadline";
+    return whoIs(word >> 32) + ", or its data, did not arrive before the deadline";
   case KernelError::PeerMismatch:
     return whoIs(word >> 32) + " makes another call";
   case KernelError::PeerFailed:

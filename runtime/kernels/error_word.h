@@ -1,9 +1,9 @@
 // error_word.h - how a kernel reports an error to the host.
 //
-// An error word is 64 bits that the host sees: pinned memory mapped for the GPU, or GPU memory that
-// is copied back. The host sets it to 0 before the launch. A kernel that meets an error stores it
-// and goes on with the rest, or ends: it never traps. If several threads meet errors, one of them
-// is kept.
+// An error word is 64 bits that the host can read: pinned memory mapped for the GPU, or GPU memory
+// that is copied back. The host sets it to 0 before the launch. A kernel that finds an error stores
+// it and continues with the rest, or ends; it never traps. If several threads find errors, one of
+// them is kept.
 
 #ifndef COLL_RUNTIME_KERNELS_ERROR_WORD_H
 #define COLL_RUNTIME_KERNELS_ERROR_WORD_H
@@ -17,10 +17,10 @@ enum class KernelError : uint32_t {
   None = 0,
   PageRange = 1, // a page outside the bounce buffer or the message's buffer; detail: its number
   PageCount = 2, // more pages than a slot has; detail: the slot
-  Timeout = 3,   // a bounded wait ended; detail: which, see the kernel's header
-  // Errors of a peer group; detail: the member's position, or kRankOfWord + the rank of one that is
-  // on another node.
-  PeerTimeout = 4,  // it, or its data, did not come in time
+  Timeout = 3,   // a bounded wait ended; detail: the wait, see the kernel's header
+  // Errors of a peer group; detail: the position of the member, or kRankOfWord + the rank of a
+  // member on another node.
+  PeerTimeout = 4,  // it, or its data, did not arrive in time
   PeerMismatch = 5, // it makes another call
   PeerFailed = 6,   // it failed first
   PeerAborted = 7,  // it was told to end (this member itself)
@@ -29,7 +29,7 @@ enum class KernelError : uint32_t {
   MoeIndex = 9,    // a top-k index is out of range, or twice in a token; detail: the token
 
   CompressedPage = 10, // not what its message says, or outside of it; detail: its number
-  Post = 11            // of what a kernel has posted; detail: the PostOutcome (posting_layout.h)
+  Post = 11            // a post of the kernel failed; detail: the PostOutcome (posting_layout.h)
 };
 
 inline constexpr uint32_t kRankOfWord = 1u << 16;

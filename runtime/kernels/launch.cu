@@ -14,11 +14,11 @@ using rt::Status;
 
 namespace {
 
-// The one converter of CUDA's run-time errors.
+// The only converter of CUDA's run-time errors.
 Status toStatus(cudaError_t error, const std::string &what) {
   if (error == cudaSuccess)
     return Status::okay();
-  // An error of a launch stays until it is read, so read it.
+  // The error of a launch is kept until it is read, so read it.
   (void)cudaGetLastError();
   return {kCollDevice, what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }

@@ -1,4 +1,4 @@
-// launch.h - what the launchers share; included by .cu files only.
+// launch.h - code that the launchers share; included by .cu files only.
 
 #ifndef COLL_RUNTIME_KERNELS_LAUNCH_H
 #define COLL_RUNTIME_KERNELS_LAUNCH_H
@@ -14,10 +14,10 @@ namespace coll::kernels {
 struct PreparedKernel {
   int processors;     // multiprocessors of the device
   size_t sharedBytes; // of each of them, for all its blocks
-  bool overlaps;      // its code may be launched `early`: it was made for sm_90 or later
+  bool overlaps;      // its code may be launched `early`: it was compiled for sm_90 or later
 
-  // How many blocks with this much shared memory fit on a multiprocessor, as far as shared memory
-  // limits them.
+  // How many blocks with this much shared memory fit on a multiprocessor, considering shared memory
+  // alone.
   uint32_t blocksFor(size_t bytes) const {
     constexpr size_t kReserved = 1024; // of a block, for the driver
     return static_cast<uint32_t>(sharedBytes / (bytes + kReserved));
@@ -25,11 +25,11 @@ struct PreparedKernel {
 };
 
 // Checks that this build has code for the current device, and allows `kernel` this much shared
-// memory on it. Cheap from the second call on, which has to ask for the same. Any thread may call
-// it.
+// memory on it. Cheap from the second call on; all calls must request the same size. Any thread may
+// call it.
 rt::Result<PreparedKernel> prepareKernel(const void *kernel, size_t sharedBytes);
 
-// The current device's: 90 for 9.0.
+// The compute capability of the current device: 90 for 9.0.
 rt::Result<int> computeCapability();
 
 // Shared memory that a block may have on the current device.
@@ -48,8 +48,8 @@ rt::Result<uint32_t> fittingThreads(uint32_t threads, BytesOf &&bytesOf) {
 }
 
 // Launches, and converts the outcome into a Status that names the kernel. `early`: the kernel may
-// start before the work before it on the stream has ended, if that allows it; it has to call
-// simt::awaitPrevious() first, and its code must support overlap.
+// start before the work before it on the stream has ended, if that work allows it. Such a kernel
+// must call simt::awaitPrevious() first, and its code must support overlap.
 rt::Status launchKernel(const char *name, const void *kernel, int blocks, int threads,
                         size_t sharedBytes, void **arguments, void *stream, bool early = false);
 

@@ -1,4 +1,4 @@
-// The launchers of a build without the CUDA toolkit: they refuse.
+// The launchers of a build without the CUDA toolkit: they reject every call.
 
 #include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/available.h"

@@ -283,8 +283,9 @@ TEST_F(MoeLowLatencyTest, ARankThatDoesNotComeEndsTheOther) {
       lowLatencyMemory(rank, world.cases[0], lowLatencyShape(2), 2, kCollBf16, false);
   must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order));
   rank.wait();
-  EXPECT_EQ(rank.buffer->check().toString(),
-            "timeout: moe buffer of rank 0: rank 1, or its data, did not come before the deadline");
+  EXPECT_EQ(
+      rank.buffer->check().toString(),
+      "timeout: moe buffer of rank 0: rank 1, or its data, did not arrive before the deadline");
   EXPECT_EQ(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order).code(),
             kCollTimeout);
 }

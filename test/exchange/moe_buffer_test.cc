@@ -286,8 +286,9 @@ TEST_F(MoeBufferTest, ARankThatDoesNotComeEndsTheOther) {
       rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order);
   EXPECT_EQ(received.status().code(), kCollTimeout) << received.status().toString();
   rank.wait();
-  EXPECT_EQ(rank.buffer->check().toString(),
-            "timeout: moe buffer of rank 0: rank 1, or its data, did not come before the deadline");
+  EXPECT_EQ(
+      rank.buffer->check().toString(),
+      "timeout: moe buffer of rank 0: rank 1, or its data, did not arrive before the deadline");
   EXPECT_EQ(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).code(), kCollTimeout);
 }
 

@@ -463,7 +463,7 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOthers) {
     MoeRanks all = ranks(2 * nodeSize, nodeSize, nodeSize * 2'000'000);
     expectFailures(all, last, kCollTimeout,
                    "rank " + std::to_string(last) +
-                       ", or its data, did not come before the deadline",
+                       ", or its data, did not arrive before the deadline",
                    nothing);
   }
 }

@@ -479,7 +479,7 @@ TEST_F(AbiTest, ConvolutionsRefuseBadArguments) {
   expectInvalid(convolve(c), "no element type 99");
   c = line(kCollConvolutionForward);
   c.stride[2] = 0;
-  expectInvalid(convolve(c), "strides and dilations are at least 1");
+  expectInvalid(convolve(c), "strides and dilations must be at least 1");
   c = line(kCollConvolutionForward);
   c.pad[2] = -1;
   expectInvalid(convolve(c), "a padding is -1");

@@ -48,7 +48,7 @@ Status checkSizes(const Attention &a) {
   return {};
 }
 
-// Whether no two rows share memory: each stride spans what the smaller ones cover.
+// Whether no two rows share memory: each stride is larger than the span of the smaller ones.
 bool isApart(const Attention &a, const Operand &operand) {
   std::array<std::pair<int64_t, int64_t>, 3> steps = {{{operand.rows.batch, a.batch},
                                                        {operand.rows.head, operand.heads},
@@ -74,7 +74,7 @@ Status checkOperand(const Attention &a, const Operand &operand) {
   for (int64_t stride : {operand.rows.batch, operand.rows.head, operand.rows.row})
     if (stride < 0 || stride > kMaxStride || stride * elemBytes % kVec)
       return Status::invalid(name + " has a stride of " + std::to_string(stride) +
-                             " elements; strides are multiples of 16 bytes");
+                             " elements; strides must be multiples of 16 bytes");
   if (operand.isWritten && !isApart(a, operand))
     return Status::invalid("the strides of " + name + " make its rows overlap");
   return {};
@@ -113,8 +113,8 @@ std::string describe(const Attention &a) {
 
 Status checkAttention(const Attention &a, const AttentionBuffers &buffers, bool isBackward) {
   if (a.dtype != kCollF32 && a.dtype != kCollF16 && a.dtype != kCollBf16)
-    return {kCollUnsupported, std::string("element type ") + rt::dtypeName(a.dtype) +
-                                  " is none of f32, f16 and bf16"};
+    return {kCollUnsupported,
+            std::string("element type ") + rt::dtypeName(a.dtype) + " is not f32, f16 or bf16"};
   if (!std::isfinite(a.scale))
     return Status::invalid("the scale is not finite");
   COLL_RETURN_IF_ERROR(checkSizes(a));

@@ -1,8 +1,8 @@
 // attention.h - attention and its gradient without the matrix of scores in memory.
 //
-//   s[i][j] = scale * (q[i] . k[j])                       of one batch and head; i: queries, j:
-//   keys p       = softmax of each row of s, over the keys that the query sees o       = p v,
-//   lse[i] = log(sum over j of exp(s[i][j]))
+//   s[i][j] = scale * (q[i] . k[j])      of one batch and head; i: queries, j: keys
+//   p       = softmax of each row of s, over the keys that the query sees
+//   o       = p v,   lse[i] = log(sum over j of exp(s[i][j]))
 //
 // The gradient recomputes p from q, k and lse:
 //
@@ -10,8 +10,8 @@
 //   dV = p^T dO                   dQ = scale * ds k             dK = scale * ds^T q
 //
 // Tensors are of f32, f16 or bf16, with sums and softmax in f32. p and ds are rounded to the type
-// of the tensors before they are multiplied, and to TF32 where that is allowed. Sums have an order
-// that is fixed per shape: equal calls give equal bits, and nothing is added by atomics.
+// of the tensors before they are multiplied, and to TF32 if that is allowed. The order of sums is
+// fixed per shape, and nothing is added by atomics: equal calls give equal bits.
 //
 // Formulas: Dao, FlashAttention-2 (arXiv:2307.08691).
 
@@ -47,7 +47,7 @@ struct Attention {
   AttentionRows dQ, dK, dV, dO; // of the gradient
 };
 
-// All in GPU memory, at multiples of 16 bytes. The gradient reads what comes before dQ.
+// All in GPU memory, at multiples of 16 bytes. The gradient reads the members before dQ.
 struct AttentionBuffers {
   const void *q = nullptr, *k = nullptr, *v = nullptr;
   void *o = nullptr;
@@ -60,7 +60,7 @@ struct AttentionBuffers {
 // "bf16, 8 x 12 heads, 1024 x 1024 x 64, causal"; for messages.
 std::string describe(const Attention &attention);
 
-// Why the call is invalid, or ok.
+// Ok, or why the call is invalid.
 rt::Status checkAttention(const Attention &attention, const AttentionBuffers &buffers,
                           bool isBackward);
 
@@ -71,15 +71,15 @@ inline int64_t attentionScratchBytes(const Attention &a) {
   return int64_t{sizeof(float)} * a.batch * a.heads * a.queries;
 }
 
-// Enqueue on `stream` and return at once. kCollInvalidCall: the arguments; kCollUnsupported: no
-// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused. They may be
-// captured in a graph once a call of the same type and dim has run on the GPU.
+// Both put work on `stream` and return at once. kCollInvalidCall: the arguments; kCollUnsupported:
+// no CUDA in this build, or no code for this GPU; kCollDevice: CUDA failed. They may be captured in
+// a graph once a call of the same type and dim has run on the GPU.
 rt::Status launchAttention(const Attention &attention, const AttentionBuffers &buffers,
                            void *stream);
 rt::Status launchAttentionBackward(const Attention &attention, const AttentionBuffers &buffers,
                                    void *stream);
 
-// The same on the host, with pointers of the host, for checked calls: in f64, rounded once.
+// The same on the host, with pointers to host memory, for checked calls: in f64, rounded once.
 void attentionReference(const Attention &attention, const AttentionBuffers &buffers);
 void attentionBackwardReference(const Attention &attention, const AttentionBuffers &buffers);
 

@@ -27,7 +27,7 @@ void store(CollDtype type, void *data, int64_t i, double value) {
 // Rows of one batch and head, in f64.
 using Matrix = std::vector<double>;
 
-// One batch; of one head of keys, with the heads of queries that read it.
+// One batch of one head of keys, with the heads of queries that read it.
 class Group {
 public:
   Group(const Attention &a, const AttentionBuffers &buffers, int64_t batch, int64_t kvHead)

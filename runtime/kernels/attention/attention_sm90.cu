@@ -1,4 +1,4 @@
-// Compiled for sm_90a: code for its matrix units runs on no other GPU.
+// Compiled for sm_90a: code for its matrix units runs on no other kind of GPU.
 #define COLL_ATTENTION_SM90A
 #include "runtime/kernels/attention/launch.cuh"
 #include "runtime/kernels/attention/sm90.h"
@@ -6,8 +6,9 @@
 
 namespace coll::kernels::attention {
 
-// As in tuning.cuh: forward 48 us (78), queries' gradient 62 (100), keys' gradient 72 (94). Small
-// blocks, several a multiprocessor: one computes exponentials while another's products run.
+// Times as in tuning.cuh: forward 48 us (78), queries' gradient 62 (100), keys' gradient 72 (94).
+// Several small blocks share a multiprocessor: one computes exponentials while another's products
+// run.
 template <typename Type, uint32_t kDim>
 struct Forms<Warpgroup<Type>, kDim> {
   using Products = Warpgroup<Type>;

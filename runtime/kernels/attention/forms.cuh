@@ -1,4 +1,4 @@
-// forms.cuh - which form of the kernels a call has.
+// forms.cuh - selects the form of the kernels for a call.
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_FORMS_CUH
 #define COLL_RUNTIME_KERNELS_ATTENTION_FORMS_CUH
@@ -29,7 +29,7 @@ auto visitForms(const Attention &a, Run run) {
   return a.tf32 ? visitDims<Tf32>(a, run) : visitDims<F32>(a, run);
 }
 
-// Blocks of a launch for so many rows of each head.
+// The number of blocks of a launch for so many rows of each head.
 template <typename Form>
 int64_t blocksFor(const Attention &a, int64_t heads, int64_t rows) {
   return a.batch * heads * ((rows + Form::kRows - 1) / Form::kRows);

@@ -1,11 +1,11 @@
 // forward_device.cuh - attention: o and lse.
 //
-// A block has Form::kRows queries of one head, whose output and softmax stay in registers, and goes
-// through the keys from the first to the last that its queries see:
+// A block has Form::kRows queries of one head, whose output and softmax stay in registers, and
+// loops over the keys from the first to the last that its queries see:
 //
 // 1. The queries and the first keys and values are loaded.
-// 2. When a step's keys and values have arrived, those of the next one are asked for.
-// 3. Scores of the step; if they are much larger than those before, what was summed is rescaled.
+// 2. When a step's keys and values have arrived, the loads of the next step's begin.
+// 3. Scores of the step; if they are much larger than the earlier ones, the sums are rescaled.
 // 4. output += exp(scores - base) * values, where a row's base is its largest score at some step.
 // 5. The output is divided by the rows' sums and stored, with lse.
 
@@ -97,8 +97,8 @@ private:
     });
   }
 
-  // A weight is 2 to the power of its score less a base, the largest score of its row so far. The
-  // base, and what was summed with it, stay as they are until a score is larger by kSlack: weights
+  // A weight is 2 to the power of its score minus a base, the largest score of its row so far. The
+  // base, and the sums made with it, stay as they are until a score is larger by kSlack: weights
   // are far from overflow then, and most steps change nothing.
   COLL_DEVICE void raiseBase(const Sums (&scores)[kBlocks][kSteps], float unit) {
     constexpr float kSlack = 8;
@@ -112,7 +112,7 @@ private:
     bool rises = false;
     COLL_UNROLL()
     for (uint32_t half = 0; half < 2 * kBlocks; ++half) {
-      // A row lies with four lanes.
+      // Four lanes have the elements of a row.
       most[half] = fmaxf(most[half], simt::shuffleXor(most[half], 1));
       most[half] = fmaxf(most[half], simt::shuffleXor(most[half], 2)) * unit;
       rises |= most[half] > base_[half] + kSlack;
@@ -154,7 +154,7 @@ private:
 
   typename Products::template LeftRows<kBlocks, OwnRows, 16> queries_;
   Sums output_[kBlocks][Form::kDim / 8];
-  float base_[2 * kBlocks], sum_[2 * kBlocks]; // of a row; sum_: of this lane's part of it
+  float base_[2 * kBlocks], sum_[2 * kBlocks]; // of a row; sum_: only this lane's part of it
 };
 
 } // namespace coll::kernels::attention

@@ -1,10 +1,10 @@
 // key_gradient_device.cuh - the gradient of attention by its keys and values: dK and dV.
 //
-// A block has Form::kRows keys of one head, and goes through the queries that see them, of all
-// heads that share these keys. Scores are transposed: a row is a key's.
+// A block has Form::kRows keys of one head, and loops over the queries that see them, of all heads
+// that share these keys. Scores are transposed: a row belongs to a key.
 //
 // 1. The keys, values, and the first queries with their dO, lse and delta are loaded.
-// 2. When a step's rows have arrived, those of the next one are asked for.
+// 2. When a step's rows have arrived, the loads of the next step's begin.
 // 3. Weights p from the scores and lse; dV += p * dO.
 // 4. dp = values * dO^T; ds = p (dp - delta); dK += ds * queries.
 // 5. dK is scaled; both are stored.
@@ -132,7 +132,7 @@ private:
     Products::template await<0>(dK_);
   }
 
-  // With what is known of each query of the step.
+  // Calls visit with the statistics of each query of the step.
   template <typename Visit>
   static COLL_DEVICE void forEachQuery(Sums (&sums)[kBlocks][kSteps], SharedAddress known,
                                        Visit visit) {
@@ -148,7 +148,7 @@ private:
     }
   }
 
-  // The weights that queries give to keys which they do not see, and of queries that are not there.
+  // Sets the weight to 0 for keys that a query does not see, and for queries that do not exist.
   COLL_DEVICE void hide(Sums (&weights)[kBlocks][kSteps], uint32_t step) const {
     const int32_t first = queryOf(step);
     const int32_t row = key_ + static_cast<int32_t>(row_);

@@ -1,4 +1,4 @@
-// launch.cuh - the attention kernels, and how a form of them is launched; included by .cu files.
+// launch.cuh - the attention kernels, and the launch of one form of them; included by .cu files.
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_LAUNCH_CUH
 #define COLL_RUNTIME_KERNELS_ATTENTION_LAUNCH_CUH
@@ -10,7 +10,7 @@ namespace coll::kernels::attention {
 
 extern __shared__ __align__(1024) char attentionShared[];
 
-// Code for the matrix units of sm_90a is in a file of its own, and empty for other GPUs.
+// Code for the matrix units of sm_90a is in a separate file, and empty for other GPUs.
 #if !defined(COLL_ATTENTION_SM90A) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool kHasCode = true;
 #else
@@ -50,7 +50,7 @@ rt::Status launchForward(const Attention &a, const AttentionBuffers &buffers, vo
                                                       stream);
 }
 
-// The queries' gradient leaves delta to the keys'.
+// The kernel of the queries' gradient computes delta, which the keys' gradient reads.
 template <typename Forms>
 rt::Status launchBackward(const Attention &a, const AttentionBuffers &buffers, void *stream) {
   COLL_RETURN_IF_ERROR((launchForm<QueryGradient, typename Forms::QueryGradient>(

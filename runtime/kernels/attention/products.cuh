@@ -1,17 +1,18 @@
 // products.cuh - products of a warp's rows with a tile, in each precision.
 //
-// A warp has its rows of a result as kBlocks blocks of 16 rows, each as blocks of 16 x 8 sums whose
-// elements lie with the lanes as multiplyX of simt.h has them in c: g = lane / 4, t = lane % 4.
+// A warp has its rows of a result as kBlocks blocks of 16 rows, each as blocks of 16 x 8 sums,
+// whose elements are distributed over the lanes like c of multiplyX in simt.h: g = lane / 4, t =
+// lane % 4.
 //
 //   Left             16 rows x kDepth columns of a left operand
 //   LeftRows         a left operand with all columns, which is in shared memory at first; registers
-//                    may have kMost pieces of 16 bytes of a lane's row in all blocks
-//   pack()           Left of the sums of a former product, in kDepth / 8 blocks side by side
+//                    may hold kMost pieces of 16 bytes of a lane's row in all blocks
+//   pack()           Left of the sums of an earlier product, in kDepth / 8 blocks side by side
 //   multiplyRows()   sums = left * (rows of a tile)^T
 //   addWeighted()    sums += left * (rows of a tile)
-//   await<later>()   until these sums are there; `later`: products that were begun after theirs
+//   await<later>()   waits for these sums; `later`: number of products that were begun after them
 //   arrive()         waits for a thread's copies to shared memory, and for the block
-//   release()        until rows of a left operand in shared memory may be overwritten
+//   release()        waits until rows of a left operand in shared memory may be overwritten
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_PRODUCTS_CUH
 #define COLL_RUNTIME_KERNELS_ATTENTION_PRODUCTS_CUH
@@ -22,14 +23,14 @@ namespace coll::kernels::attention {
 
 using Sums = float[4];
 
-// A left operand with kBlocks times 16 rows of a tile from `row` on: in registers if it `keeps`
-// them, or read from the tile each time.
+// A left operand with kBlocks times 16 rows of a tile from `row` on: kept in registers if `keeps`,
+// or read from the tile each time.
 template <typename Products, uint32_t kBlocks, typename Rows, bool keeps>
 class WarpLeftRows {
   using Left = typename Products::Left;
 
 public:
-  // After the tile has arrived.
+  // Call it after the tile has arrived.
   COLL_DEVICE void load(Rows tile, uint32_t row) {
     tile_ = tile;
     row_ = row;
@@ -64,7 +65,7 @@ private:
   Left kept_[kKept][kBlocks];
 };
 
-// Products that are complete when they have been begun, by `Products`:
+// Products that are complete as soon as they are issued. `Products` has:
 //   left()         Left of rows of a tile
 //   addRows()      sums += left * (rows of a tile)^T, kDepth of whose columns are used
 //   addColumns()   sums += left * (rows of a tile), kDepth of them
@@ -104,7 +105,7 @@ struct InOrder {
   static COLL_DEVICE void release() { simt::syncWarp(); }
 };
 
-// What the matrix units have in common: operands are loaded by four 8-row matrices.
+// Code that the matrix units have in common: operands are loaded as four 8-row matrices.
 struct MatrixUnits {
   struct Left {
     uint32_t word[4];
@@ -241,8 +242,8 @@ struct Tf32 : Wide, MatrixUnits, InOrder<Tf32> {
     MatrixUnits::left(to, tile, row, column);
     round(to.word);
   }
-  // The columns of the left operand may be in any order, if the rows of the right one are in the
-  // same: column t is 2t of the sums, column t + 4 is 2t + 1.
+  // The columns of the left operand may be in any order if the rows of the right one are in the
+  // same order: column t is 2t of the sums, column t + 4 is 2t + 1.
   static COLL_DEVICE void pack(Left &to, const Sums *sums) {
     to.word[0] = simt::roundTf32(sums[0][0]);
     to.word[1] = simt::roundTf32(sums[0][2]);

@@ -1,9 +1,9 @@
 // query_gradient_device.cuh - the gradient of attention by its queries: dQ, and delta for the keys.
 //
-// A block has Form::kRows queries of one head, and goes through the keys that they see:
+// A block has Form::kRows queries of one head, and loops over the keys that they see:
 //
 // 1. The queries, dO, and the first keys and values are loaded; delta is computed and stored.
-// 2. When a step's keys and values have arrived, those of the next one are asked for.
+// 2. When a step's keys and values have arrived, the loads of the next step's begin.
 // 3. Weights p from the scores and lse; dp = dO * values^T; ds = p (dp - delta).
 // 4. dQ += ds * keys.
 // 5. dQ is scaled and stored.

@@ -1,4 +1,4 @@
-// query_side.cuh - what the kernels share whose blocks have queries, and go through the keys that
+// query_side.cuh - code shared by the kernels whose blocks have queries and loop over the keys that
 // these see.
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_QUERY_SIDE_CUH
@@ -47,11 +47,11 @@ protected:
     return rowsAt<Element>(tensor, rows, place_.batch, place_.head, query_);
   }
   COLL_DEVICE int64_t rowsLeft() const { return a_.queries - query_; }
-  // Where lse and delta of the block's first row are.
+  // The position of lse and delta of the block's first row.
   COLL_DEVICE int64_t statisticsAt() const {
     return (place_.batch * a_.heads + place_.head) * a_.queries + query_;
   }
-  // The row of the block that this lane has as half `half` of the warp's, of 8 rows each.
+  // The block's row that this lane has in half `half`, of 8 rows, of the warp's rows.
   COLL_DEVICE uint32_t rowOf(uint32_t half) const { return row_ + half * 8 + simt::lane() / 4; }
 
   COLL_DEVICE void loadStep(uint32_t step) const {
@@ -65,7 +65,7 @@ protected:
     simt::commitCopies();
   }
 
-  // Replaces the elements of keys that a query does not see.
+  // Replaces the elements of keys that a query does not see by `by`.
   COLL_DEVICE void hide(Sums (&sums)[kBlocks][kSteps], uint32_t step, float by) const {
     const int32_t first = static_cast<int32_t>(step * Form::kStep);
     const int32_t row = query_ + static_cast<int32_t>(row_);

@@ -10,7 +10,7 @@ namespace coll::kernels::attention {
 // Whether there are kernels for calls of this kind.
 inline bool fitsSm90(const Attention &a) { return a.dtype != kCollF32 && a.dim > 32; }
 
-// As launchAttention and launchAttentionBackward, of calls that are checked, and fit.
+// Like launchAttention and launchAttentionBackward, for checked calls for which fitsSm90() is true.
 rt::Status launchForwardSm90(const Attention &a, const AttentionBuffers &buffers, void *stream);
 rt::Status launchBackwardSm90(const Attention &a, const AttentionBuffers &buffers, void *stream);
 

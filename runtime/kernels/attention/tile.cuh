@@ -1,9 +1,9 @@
 // tile.cuh - rows of a tensor in shared memory.
 //
 // A row is kDim elements, zeros beyond the tensor's dim, in pieces of 16 bytes. The first 8 pieces
-// of all rows are a block of memory, the next 8 another one. Within a block the pieces of a row
-// change places by its number, so that eight rows at one piece, or eight pieces of one row, lie in
-// all banks; it is also what the matrix units of sm_90a read (simt/warpgroup_sm90.cuh).
+// of all rows form a block of memory, the next 8 another one. Within a block the pieces of a row
+// are permuted by the row's number, so that eight rows at one piece, or eight pieces of one row,
+// use all banks; the matrix units of sm_90a read the same layout (simt/warpgroup_sm90.cuh).
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_TILE_CUH
 #define COLL_RUNTIME_KERNELS_ATTENTION_TILE_CUH
@@ -31,14 +31,14 @@ struct Tile {
   static COLL_DEVICE uint32_t swizzle(uint32_t row) {
     return kBlockPieces == 4 ? row / 2 % 4 : row % 8;
   }
-  // Address of piece `piece + step` of a row; within a block these have no bits in common.
+  // Address of piece `piece + step` of a row; within a block the two have no bits in common.
   COLL_DEVICE SharedAddress at(uint32_t row, uint32_t piece, uint32_t step = 0) const {
     const uint32_t block = piece / kBlockPieces + step / kBlockPieces;
     const uint32_t within = piece % kBlockPieces ^ swizzle(row) ^ step % kBlockPieces;
     return base + block * kBlockBytes + row * kPitch + within * 16;
   }
 
-  // Begins to load all rows, of which the tensor has `count`; by all threads.
+  // Begins to load all rows, of which the tensor has `count`; called by all threads.
   template <uint32_t kThreads>
   COLL_DEVICE void load(const Element *from, int64_t stride, int64_t count, uint32_t dim) const {
     static_assert(kRows * kPieces % kThreads == 0);
@@ -52,8 +52,8 @@ struct Tile {
     }
   }
 
-  // Stores rows first to first + kCount - 1, of which the tensor has those below `count`; by a
-  // warp.
+  // Stores rows first to first + kCount - 1, of which the tensor has those below `count`; called by
+  // a warp.
   template <uint32_t kCount>
   COLL_DEVICE void store(Element *to, int64_t stride, int64_t count, uint32_t dim,
                          uint32_t first) const {

@@ -7,8 +7,8 @@
 
 namespace coll::kernels::attention {
 
-// A block of kWarps warps has kBlocks times 16 rows a warp, and goes through the other side's rows
-// kStep at a time. kResident: blocks that a multiprocessor has registers for.
+// A block of kWarps warps has kBlocks times 16 rows a warp, and loops over the other side's rows
+// kStep at a time. kResident: the blocks for which a multiprocessor has registers.
 template <typename ProductsT, uint32_t dim, uint32_t warps, uint32_t blocks, uint32_t step,
           uint32_t resident>
 struct Form {
@@ -19,11 +19,11 @@ struct Form {
   static constexpr uint32_t kWarpRows = 16 * kBlocks, kRows = kWarps * kWarpRows;
 };
 
-// Rows of kDim = 32, 64 or 128 elements in shared memory. The fastest of about ten forms each on an
-// H100 or H200 with 96 heads of 1024 queries, causal, dim 64; in us, and what the slowest one took:
-// bf16 forward 60 (77), queries' gradient 84 (110), keys' gradient 102 (139); TF32 122 (178), 192
-// (272), 230 (307); f32 450 (573), 683 (921), 923 (1907). Two blocks of rows a warp halve what is
-// read from shared memory, where registers last for them.
+// Rows of kDim = 32, 64 or 128 elements in shared memory. The fastest of about ten forms of each
+// kernel on an H100 or H200 with 96 heads of 1024 queries, causal, dim 64; in us, and in
+// parentheses the time of the slowest form: bf16 forward 60 (77), queries' gradient 84 (110), keys'
+// gradient 102 (139); TF32 122 (178), 192 (272), 230 (307); f32 450 (573), 683 (921), 923 (1907).
+// Two blocks of rows a warp halve the reads from shared memory, if there are enough registers.
 template <typename Products, uint32_t kDim>
 struct Forms;
 

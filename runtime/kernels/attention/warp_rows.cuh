@@ -1,4 +1,5 @@
-// warp_rows.cuh - what the attention kernels share: where a block works, and the rows of a warp.
+// warp_rows.cuh - code that the attention kernels share: the place of a block, and the rows of a
+// warp.
 
 #ifndef COLL_RUNTIME_KERNELS_ATTENTION_WARP_ROWS_CUH
 #define COLL_RUNTIME_KERNELS_ATTENTION_WARP_ROWS_CUH
@@ -10,8 +11,8 @@ namespace coll::kernels::attention {
 inline constexpr float kLog2E = 1.4426950408889634f;
 inline constexpr float kLowest = -__builtin_huge_valf();
 
-// Tiles of a batch's head go to blocks that are far apart: the first blocks of a launch have the
-// tiles with the most to do, of all heads.
+// The tiles of a head are given to blocks that are far apart: the first blocks of a launch have the
+// tiles with the most work, of all heads.
 struct Place {
   COLL_DEVICE Place(const Attention &a, int64_t heads) {
     const auto all = static_cast<uint32_t>(a.batch * heads);
@@ -89,8 +90,8 @@ struct Weights {
   }
 };
 
-// A warp's sums, rounded, into its rows of a tile, and from there to a tensor, in pieces of 16
-// bytes. After Products::release().
+// Copies a warp's sums, rounded, into its rows of a tile, and from there to a tensor, in pieces of
+// 16 bytes. Call it after Products::release().
 template <typename Form, typename Rows, uint32_t kColumns>
 COLL_DEVICE void storeRows(Sums (&sums)[Form::kBlocks][kColumns], Rows tile, uint32_t row,
                            typename Form::Products::Element *to, int64_t stride, int64_t count,

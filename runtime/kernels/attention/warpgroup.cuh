@@ -1,5 +1,5 @@
-// warpgroup.cuh - products of bf16 and f16 with the matrix units of sm_90a, as products.cuh has
-// them.
+// warpgroup.cuh - products of bf16 and f16 with the matrix units of sm_90a, with the interface of
+// products.cuh.
 //
 // The four warps of a group have 64 rows, so a left operand begins at a multiple of that.
 
@@ -71,7 +71,7 @@ struct Warpgroup {
     simt::fenceShared();
     simt::syncBlock();
   }
-  // The rows of a warp are read by its group's products.
+  // The products of a group read the rows of its warps.
   static COLL_DEVICE void release() { simt::syncBlock(); }
 };
 

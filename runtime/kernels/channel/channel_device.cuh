@@ -6,20 +6,20 @@
 //   fetcher    polls the item's number, bounded by idleTimeoutNs and `abort`, and copies the
 //              item into one of two slots of shared memory: two reads over the bus
 //   workers    do this block's share: copy, reduce, unpack pages, compress or expand them
-//   publisher  tells the host, `done` with release, once all workers are through
+//   publisher  stores `done` with release for the host, once all workers have finished the item
 //
-// So the next item is there before the last one's bytes have arrived, and no warp waits
-// for a slower one between items. The roles meet at three barriers per slot: full (the fetcher
-// arrives), done (each worker warp), free (the publisher).
+// So the next item is loaded before the last one's bytes have arrived, and between items no warp
+// waits for a slower one. The roles meet at three barriers per slot: full (the fetcher arrives),
+// done (each worker warp), free (the publisher).
 //
-// Exit ends the launch after its item; the head stays in ChannelState, so the next launch
-// goes on with the next item. An error ends it before the item.
+// Exit ends the launch after its item; the head stays in ChannelState, so the next launch continues
+// with the next item. An error ends the launch before the item.
 //
-// **Memory order.** The fetcher acquires, at system scope, what the host released with `seq`; that,
-// then `full`, order all reads of the workers after everything that the host, or a socket, wrote
+// **Memory order.** The fetcher acquires, at system scope, what the host released with `seq`. That
+// and `full` order all reads of the workers after everything that the host, or a socket, wrote
 // before. `done` orders all writes of the workers before the publisher's release, which makes them
-// visible to a thread that acquires `done`. Nothing is a "read-only" load (ld.global.nc,
-// __restrict__): that memory changes while the kernel runs.
+// visible to a thread that acquires `done`. No load may be "read-only" (ld.global.nc,
+// __restrict__), because the memory changes while the kernel runs.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_CHANNEL_DEVICE_CUH
@@ -52,8 +52,8 @@ constexpr uint64_t sharedBytes(uint32_t workerWarps) {
   return (kDepth * sizeof(Slot) + 127) / 128 * 128 + pageCopySharedBytes(workerWarps);
 }
 
-// The loop of one block: see above. Its last two warps are not workers. Only with `compress` it
-// knows the ops Compress and Expand; otherwise they are unknown ops.
+// The loop of one block: see above. Its last two warps are not workers. Without `compress`, the ops
+// Compress and Expand are unknown ops.
 template <bool compress>
 class Loop {
 public:
@@ -99,7 +99,7 @@ private:
         simt::barrierWait(&to.free, parity(k - kDepth));
       uint32_t verdict = simt::lane() != 0 ? 0 : isLate ? kAborted : waitForItem(head_ + k);
       verdict = simt::shuffle(verdict, 0);
-      simt::syncWarp(); // all lanes read what the first lane has seen
+      simt::syncWarp(); // all lanes see what the first lane has acquired
       if (!verdict)
         verdict = fetch(to, static_cast<uint32_t>((head_ + k) % rt::kChannelSlots));
       const ChannelOp op = to.item.op;
@@ -112,8 +112,8 @@ private:
     }
   }
 
-  // 0 once item `number` (from 0) has been posted. Checks abort from time to time only, because
-  // each check is a read over the bus.
+  // Returns 0 once item `number` (from 0) has been posted. Checks abort only from time to time,
+  // because each check is a read over the bus.
   COLL_DEVICE uint32_t waitForItem(uint64_t number) const {
     constexpr uint32_t kRoundsPerLook = 16;
     const uint64_t *seq = &queue_.items[number % rt::kChannelSlots].seq;
@@ -132,7 +132,7 @@ private:
 
   COLL_DEVICE bool isAborted() const { return simt::loadAcquire(&launch_.shared->abort) != 0; }
 
-  // One warp: 0, or BadItem; all lanes agree.
+  // Called by one warp. Returns 0, or BadItem; the same in all lanes.
   COLL_DEVICE uint32_t fetch(Slot &to, uint32_t from) const {
     constexpr uint32_t kVectors = sizeof(ChannelItem) / sizeof(simt::Vec16);
     const auto *words = reinterpret_cast<const simt::Vec16 *>(&queue_.items[from]);

@@ -1,5 +1,5 @@
-// kernel.cuh - the channel kernel, without compression and with it. Two files, because each takes
-// the assembler minutes.
+// kernel.cuh - the channel kernel, without compression and with it. They are in two files, because
+// each takes the assembler minutes.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_KERNEL_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_KERNEL_CUH

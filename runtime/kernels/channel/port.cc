@@ -34,7 +34,7 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
       to.sources[slot][i] = sources[i];
   for (uint32_t b = 0; b < blocksPerQueue_; ++b)
     __atomic_store_n(&shared_->pageErrors[queue * blocksPerQueue_ + b][slot], 0, __ATOMIC_RELAXED);
-  // The kernel polls seq while the rest is written, so seq must not be copied with it.
+  // The kernel polls seq while the rest is being written, so seq must not be copied with it.
   ChannelItem &at = to.items[slot];
   at.op = item.op;
   at.pageSlot = item.pageSlot;
@@ -50,8 +50,8 @@ uint64_t ChannelPort::post(uint32_t queue, const ChannelItem &item, const void *
   at.rows = item.rows;
   at.dstPitch = item.dstPitch;
   at.srcPitch = item.srcPitch;
-  // Release: the blocks poll seq, so the item, and all data that it names, is visible
-  // system-wide before.
+  // Release: the blocks poll seq, so the item, and all data that it names, must be visible
+  // system-wide before seq changes.
   __atomic_store_n(&at.seq, number, __ATOMIC_RELEASE);
   return number;
 }

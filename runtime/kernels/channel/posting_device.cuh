@@ -9,9 +9,9 @@
 // Any thread of any block may call these functions; each call is made by one thread. Use a barrier
 // before a thread posts data that other threads have written, and before other threads read data
 // that it has waited for. **Proxied**: a thread of the host does the work
-// (runtime/net/gpu/posts.h); the ring and its rules: runtime/base/posting_layout.h. No wait is
-// longer than PostHandle::timeoutNs, and each looks at whether the host has ended. Outcomes other
-// than Done are also stored in the error word.
+// (runtime/net/gpu/posts.h). runtime/base/posting_layout.h has the ring and its rules. No wait is
+// longer than PostHandle::timeoutNs, and each wait checks whether the host has ended. Outcomes
+// other than Done are also stored in the error word.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_POSTING_DEVICE_CUH
@@ -24,8 +24,8 @@ namespace coll::kernels {
 
 namespace posting {
 
-// Polls until look() finds an outcome; `late` after the handle's timeout. Checks `stopped` from
-// time to time only, because each check is a read over the bus.
+// Polls until look() returns an outcome; returns `late` after the handle's timeout. Checks
+// `stopped` only from time to time, because each check is a read over the bus.
 template <class Look>
 COLL_DEVICE rt::PostOutcome spin(const rt::PostHandle &posts, rt::PostOutcome late, Look look) {
   constexpr uint32_t kRoundsPerLook = 16;
@@ -113,9 +113,8 @@ COLL_DEVICE rt::PostOutcome waitForPost(const rt::PostHandle &posts, uint64_t nu
   });
 }
 
-// Waits until all posts that any thread of the kernel has made, and this thread knows of, have
-// ended. If one failed, returns the outcome of the first failure since the host last cleared
-// it.
+// Waits until all posts of the kernel that this thread knows of, by any thread, have ended. If one
+// failed, returns the outcome of the first failure since the host last cleared it.
 COLL_DEVICE rt::PostOutcome fencePosts(const rt::PostHandle &posts) {
   const uint64_t last = simt::loadRelaxed(&posts.state->posted);
   return posting::spin(posts, rt::PostOutcome::Late, [&] {
@@ -126,8 +125,8 @@ COLL_DEVICE rt::PostOutcome fencePosts(const rt::PostHandle &posts) {
   });
 }
 
-// Waits until the counter is at least `count`; ends early if the connection to `peer`, which
-// increments it, ends.
+// Waits until the counter is at least `count`. Ends early if the connection to `peer`, which
+// increments the counter, ends.
 COLL_DEVICE rt::PostOutcome awaitSignal(const rt::PostHandle &posts, uint32_t peer, uint32_t signal,
                                         uint64_t count) {
   return posting::spin(posts, rt::PostOutcome::Late, [&] {

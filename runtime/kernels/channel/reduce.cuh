@@ -1,7 +1,8 @@
 // reduce.cuh - reductions and copies of rows by one block, for GPU and host.
 //
-// Addresses that agree modulo 16 move by 16 bytes, several loads in flight per thread;
-// the host places staged data so that they do. Others move by the widest unit that fits.
+// Addresses that are equal modulo 16 are moved by 16 bytes, with several loads in flight per
+// thread; the host places staged data so that they are. Others are moved by the widest unit that
+// fits.
 
 #ifndef COLL_RUNTIME_KERNELS_CHANNEL_REDUCE_CUH
 #define COLL_RUNTIME_KERNELS_CHANNEL_REDUCE_CUH
@@ -34,7 +35,7 @@ struct Range {
 
 inline constexpr uint64_t kGrainBytes = 4096;
 
-// In complete grains, so that parts are as aligned as the item.
+// Divides the range at multiples of `grain`, so that parts are as aligned as the item.
 COLL_DEVICE Range rangeOf(Share share, uint64_t n, uint64_t grain) {
   uint64_t each = ((n + grain - 1) / grain + share.of - 1) / share.of * grain;
   uint64_t begin = each * share.index < n ? each * share.index : n;

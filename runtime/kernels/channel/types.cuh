@@ -114,7 +114,7 @@ struct Float8E5M2Type {
   }
 };
 
-// Bytes that are 0 or 1: sums and products must not leave that range.
+// A byte that is 0 or 1; sums and products must not leave that range.
 struct BooleanType {
   using Stored = uint8_t;
   using Acc = uint8_t;
@@ -144,7 +144,7 @@ struct ProdOp {
       return a * b;
   }
 };
-// If `a` is NaN, the last test keeps it; if `b` is, the first test fails.
+// If `a` is NaN, the last test keeps it; if `b` is NaN, the first test fails.
 struct MinOp {
   template <typename T>
   COLL_DEVICE static T apply(T a, T b) {
@@ -290,7 +290,7 @@ COLL_DEVICE bool visitReduction(uint32_t dtype, uint32_t reduction, Visit &&visi
     return visitFloat<Float8E4M3FNType>(reduction, visit);
   case kCollF8E5M2:
     return visitFloat<Float8E5M2Type>(reduction, visit);
-  case kCollU8: // all but its sum are reductions of i8, too
+  case kCollU8: // all reductions but the sum are reductions of i8, too
     return visitInteger<PlainType<uint8_t>, PlainType<uint8_t>>(reduction, visit);
   default:
     return false;

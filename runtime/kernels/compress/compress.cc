@@ -27,17 +27,17 @@ Status checkCompressed(const void *message, uint64_t bytes, uint64_t rawBytes) {
     return bad("of " + std::to_string(bytes) + " bytes, without room for its table");
   const auto *header = static_cast<const rt::CompressedHeader *>(message);
   if (header->magic != rt::kCompressedMagic || header->version != rt::kCompressedVersion)
-    return bad("that does not begin like one");
+    return bad("that does not begin with the header of one");
   if (header->rawBytes != rawBytes || header->bytes != bytes)
-    return bad("that says it has " + std::to_string(header->bytes) + " bytes, for " +
-               std::to_string(header->rawBytes) + "; it has " + std::to_string(bytes) + ", for " +
+    return bad("whose header says " + std::to_string(header->bytes) + " bytes for a buffer of " +
+               std::to_string(header->rawBytes) + "; it has " + std::to_string(bytes) + " for " +
                std::to_string(rawBytes));
   const auto *pages = reinterpret_cast<const rt::CompressedPage *>(header + 1);
   for (uint32_t number = 0; number < rt::compressPages(rawBytes); ++number) {
     const rt::CompressedPage &page = pages[number];
     if (!rt::isPagePlausible(page, number, rawBytes, bytes))
       return bad("whose page " + std::to_string(number) +
-                 " is not inside, or of a wrong length or form");
+                 " is outside the message, or has a wrong length or form");
     const auto *heads =
         reinterpret_cast<const rt::ColumnHead *>(static_cast<const char *>(message) + page.at);
     if (page.form == rt::PageForm::Columns && !areColumnsWhole(heads, page.bytes))

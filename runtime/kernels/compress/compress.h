@@ -1,5 +1,5 @@
-// compress.h - compressed messages (runtime/base/compressed_layout.h) on the host: the check of one
-// that came over a network, and the scalar reference of what the channel kernel does.
+// compress.h - compressed messages (runtime/base/compressed_layout.h) on the host: the check of a
+// message that came over a network, and the scalar reference of the channel kernel's code.
 
 #ifndef COLL_RUNTIME_KERNELS_COMPRESS_COMPRESS_H
 #define COLL_RUNTIME_KERNELS_COMPRESS_COMPRESS_H
@@ -10,8 +10,8 @@
 namespace coll::kernels {
 
 // Ok if the `bytes` bytes at `message`, aligned to 16, are a message for a buffer of `rawBytes`
-// bytes: then the kernel reads nothing outside, and every page can be decoded. Else kCollPeer, with
-// the first error.
+// bytes: then the kernel reads nothing outside, and every page can be decoded. Otherwise kCollPeer,
+// with the first error.
 rt::Status checkCompressed(const void *message, uint64_t bytes, uint64_t rawBytes);
 
 // Makes a message of 1 to kCompressMaxBytes bytes; returns its length. `message` has

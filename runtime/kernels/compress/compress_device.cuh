@@ -4,14 +4,13 @@
 // A warp takes every n-th page. For each it
 //   1. loads the page, or its compressed form, into one of two stages of shared memory by bulk
 //      copies, a page ahead;
-//   2. makes the other form in a third stage: lane c does column c, which takes 32 neighbouring
-//      bytes of the warp in each of 128 steps, so that lanes need nothing of each other but the sum
-//      of the columns' lengths;
-//   3. stores that, or the page itself where it is Raw.
-// When a message is made, a page's place in it is the next free one, by an atomic addition; so
-// pages lie in any order, and no block waits for another.
-//
-// Tables and pages are checked here even though the host has checked them: each is read once,
+//   2. makes the other form in a third stage: lane c converts column c, which has 32 neighbouring
+//      bytes of the warp in each of 128 steps, so that lanes exchange nothing but the sum of the
+//      columns' lengths;
+//   3. stores the result, or the page itself if it is Raw.
+// When a message is made, an atomic addition gives each page the next free place in it. So pages
+// are in any order, and no block waits for another.
+// Tables and pages are checked here even though the host has checked them, and each is read once:
 // nothing outside the message is read, and nothing outside the buffer is written.
 
 #ifndef COLL_RUNTIME_KERNELS_COMPRESS_COMPRESS_DEVICE_CUH
@@ -46,7 +45,7 @@ public:
       barriers_.load(stage, to + cover.skip, cover.from, cover.bytes);
   }
 
-  // Waits for the oldest load, and returns where it has put its first byte of `from`.
+  // Waits for the oldest load, and returns the place of the first byte of `from`.
   COLL_DEVICE const char *wait(const char *from) {
     const uint32_t stage = waited_++ % kIn;
     barriers_.wait(stage);
@@ -56,7 +55,7 @@ public:
   // The stage for the result; free after freeStages().
   COLL_DEVICE char *out() const { return stages_ + kIn * kLargeStageBytes; }
 
-  // Call it when all lanes have written to out() what is stored next.
+  // Call it when all lanes have written to out() the bytes that are stored next.
   COLL_DEVICE static void publish() {
     simt::fenceAsync();
     simt::syncWarp();
@@ -118,10 +117,10 @@ COLL_DEVICE Byte &columnByte(Byte *page, uint32_t row) {
   return page[row * rt::kCompressColumns + simt::lane()];
 }
 
-//===-- making a message --------------------------------------------------------===//
+// ===-- compressing -------------------------------------------------------------===//
 
 // One warp: converts a complete page to the form Columns, `from` at any address, `to` aligned to
-// 16. Returns its length; if that is no gain, the columns are not written.
+// 16. Returns its length; if it is not smaller than the page, the columns are not written.
 COLL_DEVICE uint32_t encodePage(char *to, const uint8_t *from) {
   uint32_t least = 255, most = 0;
   forEachRow([&](uint32_t row) {
@@ -153,8 +152,8 @@ COLL_DEVICE uint32_t encodePage(char *to, const uint8_t *from) {
   return bytes;
 }
 
-// Space of a message under construction that is reserved: units of 16 bytes, and pages in the upper
-// bits. 0 between messages.
+// The reserved space of a message under construction: units of 16 bytes in the lower bits, and
+// pages in the upper bits. 0 between messages.
 inline constexpr uint32_t kReservedPageShift = 20;
 static_assert(rt::compressedBound(rt::kCompressMaxBytes) / 16 < 1u << kReservedPageShift &&
               rt::compressPages(rt::kCompressMaxBytes) < 1u << (32 - kReservedPageShift));
@@ -180,7 +179,7 @@ COLL_DEVICE uint32_t reservePage(char *message, uint64_t rawBytes, uint32_t byte
 
 // One warp's part of a message; every warp of the team calls it, with its own part of shared
 // memory. 1 to kCompressMaxBytes bytes, at any address; `message` has compressedBound(bytes) bytes,
-// aligned to 16; `reserved`, in GPU memory, is 0, and is so again once all warps have done their
+// aligned to 16; `reserved`, in GPU memory, is 0, and is 0 again once all warps have done their
 // part.
 COLL_DEVICE_CALL void compressRun(char *message, const char *from, uint64_t bytes,
                                   uint32_t *reserved, WarpTeam team, PageShared &shared) {
@@ -213,7 +212,7 @@ COLL_DEVICE_CALL void compressRun(char *message, const char *from, uint64_t byte
   stages.finish();
 }
 
-//===-- putting a message back --------------------------------------------------===//
+// ===-- expanding ---------------------------------------------------------------===//
 
 // One warp: restores a complete page from its form Columns of this length. False, with nothing
 // written, if the columns have another length.
@@ -270,8 +269,8 @@ COLL_DEVICE_CALL void expandRun(char *to, uint64_t bytes, const char *message,
                                 PageShared &shared) {
   const uint32_t pages = rt::compressPages(bytes);
   PageStages stages(shared, message, messageBytes);
-  // Loads this warp's next 32 pages' entries, one per lane, because a read over the bus takes its
-  // time.
+  // Loads the entries of this warp's next 32 pages, one per lane, because a read over the bus is
+  // slow.
   for (uint32_t first = team.index; first < pages; first += simt::kWarpThreads * team.count) {
     const uint32_t mine = first + simt::lane() * team.count;
     rt::CompressedPage entry{0, 0, rt::PageForm::Raw};

@@ -60,7 +60,7 @@ std::string describe(const Convolution &c) {
 rt::Status checkConvolution(const Convolution &c, const ConvolutionBuffers &buffers) {
   if (c.dtype != kCollF32 && c.dtype != kCollF64 && c.dtype != kCollF16 && c.dtype != kCollBf16)
     return {kCollUnsupported, std::string("element type ") + rt::dtypeName(c.dtype) +
-                                  " is none of f32, f64, f16 and bf16"};
+                                  " is not f32, f64, f16 or bf16"};
   constexpr int64_t kMost = int64_t{1} << 31, kMostElems = int64_t{1} << 48;
   int64_t x = 1, w = 1, y = 1;
   auto grow = [&](int64_t &elems, int64_t size) {
@@ -80,7 +80,7 @@ rt::Status checkConvolution(const Convolution &c, const ConvolutionBuffers &buff
     COLL_RETURN_IF_ERROR(grow(w, c.window[d]));
     COLL_RETURN_IF_ERROR(grow(y, c.out[d]));
     if (c.stride[d] < 1 || c.dilation[d] < 1 || c.stride[d] > kMost || c.dilation[d] > kMost)
-      return rt::Status::invalid("strides and dilations are at least 1");
+      return rt::Status::invalid("strides and dilations must be at least 1");
     if (c.pad[d] < 0 || c.pad[d] > kMost)
       return rt::Status::invalid("a padding is " + std::to_string(c.pad[d]));
   }

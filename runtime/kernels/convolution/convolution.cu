@@ -11,7 +11,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMostBlocks = int64_t{1} << 20;
 
-// 1. Each thread takes elements of the result, a grid apart. 2. It forms the sum of each, in the
+// 1. Each thread takes elements of the result, a grid apart. 2. It computes the sum of each, in the
 // order of the operands' memory, and rounds it once.
 template <typename T, typename Acc>
 __global__ void __launch_bounds__(kThreads)

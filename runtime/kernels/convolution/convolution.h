@@ -1,4 +1,4 @@
-// convolution.h - convolutions and their gradients, for where no library has them.
+// convolution.h - convolutions and their gradients, for forms that no library has.
 //
 //   y[n][o][g][f] = sum over p, c of x[n][o * stride + p * dilation - pad][g][c] * w[g][f][p][c]
 //
@@ -52,19 +52,19 @@ struct ConvolutionBuffers {
 // 128"; for messages.
 std::string describe(const Convolution &convolution);
 
-// Why the call is invalid, or ok.
+// Ok, or why the call is invalid.
 rt::Status checkConvolution(const Convolution &convolution, const ConvolutionBuffers &buffers);
 
 // Whether there is nothing to compute.
 inline bool isEmpty(const Convolution &c) { return c.numResults() == 0; }
 
-// Enqueues on `stream` and returns at once. kCollInvalidCall: the arguments; kCollUnsupported: no
-// CUDA in this build; kCollDevice: CUDA refused. One thread computes one element of the result:
-// right for every form, and far from fast.
+// Puts the convolution on `stream` and returns at once. kCollInvalidCall: the arguments;
+// kCollUnsupported: no CUDA in this build; kCollDevice: CUDA failed. One thread computes one
+// element of the result: correct for every form, but slow.
 rt::Status launchConvolution(const Convolution &convolution, const ConvolutionBuffers &buffers,
                              void *stream);
 
-// The same on the host, with pointers of the host, for checked calls: in f64, rounded once.
+// The same on the host, with pointers to host memory, for checked calls: in f64, rounded once.
 void convolutionReference(const Convolution &convolution, const ConvolutionBuffers &buffers);
 
 } // namespace coll::kernels

@@ -1,4 +1,4 @@
-// sum.h - one element of a convolution's result, for kernel and host.
+// sum.h - computes one element of a convolution's result, for kernel and host.
 
 #ifndef COLL_RUNTIME_KERNELS_CONVOLUTION_SUM_H
 #define COLL_RUNTIME_KERNELS_CONVOLUTION_SUM_H
@@ -13,7 +13,7 @@
 
 namespace coll::kernels::convolution {
 
-// The sizes, as a kernel takes them.
+// The sizes, in the form that a kernel takes.
 struct Shape {
   int64_t batch, groups, channels, features;
   int64_t in[3], window[3], out[3], stride[3], dilation[3], pad[3];
@@ -28,7 +28,7 @@ inline Shape shapeOf(const Convolution &c) {
   return s;
 }
 
-// Where a window's place reads: a position of x, or -1 outside of it.
+// The position of x that a window's place reads, or -1 if it is outside.
 COLL_CONVOLUTION_CODE inline int64_t inputAt(const Shape &s, const int64_t *out, const int64_t *w) {
   int64_t at = 0;
   for (int d = 0; d < 3; ++d) {
@@ -52,7 +52,7 @@ COLL_CONVOLUTION_CODE inline int64_t outputAt(const Shape &s, const int64_t *in,
   return at;
 }
 
-// Takes the last of `sizes` off `index`.
+// Divides `index` by `size`, and returns the remainder.
 COLL_CONVOLUTION_CODE inline int64_t takeOff(int64_t &index, int64_t size) {
   const int64_t digit = index % size;
   index /= size;

@@ -1,4 +1,4 @@
-// combine_device.cuh - reads a token's rows from all members that had it, and adds them up.
+// combine_device.cuh - reads a token's rows from all members that received it, and adds them up.
 //
 // Phases of a block: wait until all members have entered; then every warp, for its tokens,
 //
@@ -7,7 +7,8 @@
 //   2. adds biases and rows up in f32, in rank order, rounds once, and stores the piece;
 //   3. with the first piece, adds up the weights that come back.
 //
-// At the end blocks of one number tell each other that they have finished reading.
+// At the end, blocks with the same number on all members tell each other that they have finished
+// reading.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_COMBINE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_COMBINE_DEVICE_CUH

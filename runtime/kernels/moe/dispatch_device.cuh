@@ -1,4 +1,4 @@
-// dispatch_device.cuh - stores rows straight into their places in the peers' buffers.
+// dispatch_device.cuh - stores rows directly into their places in the peers' buffers.
 //
 // Phases of a block: wait until all members have entered; then every warp, for its tokens,
 //
@@ -7,7 +7,8 @@
 //      rank + 1 + i, so that a row is read once, however many take it;
 //   3. with the first piece, stores the data beside the row: its number, indices, weights, scales;
 //
-// and waits for its stores. At the end blocks of one number tell each other that they are done.
+// and waits for its stores. At the end, blocks with the same number on all members tell each other
+// that they are done.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_DISPATCH_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_DISPATCH_DEVICE_CUH

@@ -1,9 +1,10 @@
-// layout_device.cuh - counts where tokens go, on one GPU alone.
+// layout_device.cuh - counts the tokens by destination, on one GPU alone.
 //
-// Every block reads all indices, so that none waits for another. Blocks 0, 1, … of the ranks: a
-// thread takes a token, looks for one of the rank's experts, and writes its place of isTokenInRank.
-// One more block, if asked for, counts tokens for any of the ranks. The other blocks: every thread
-// counts kMoeExpertsPerBlock experts in registers. Then the block sums up its threads' counts.
+// Every block reads all indices, so that none waits for another. Blocks 0, 1, … belong to the
+// ranks: a thread takes a token, looks for one of the rank's experts, and writes the token's
+// element of isTokenInRank. One more block, if requested, counts tokens for any of the ranks. In
+// the other blocks every thread counts kMoeExpertsPerBlock experts in registers. Then each block
+// sums up its threads' counts.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LAYOUT_DEVICE_CUH
@@ -35,7 +36,7 @@ public:
 private:
   // Loads in flight per thread.
   static constexpr uint32_t kBatch = 8;
-  // Marks for indices that are not an expert.
+  // Values that stand for indices that are not an expert.
   static constexpr uint32_t kDropped = ~0u, kWrong = ~0u - 1;
 
   // Counts the tokens with an expert among `count` from `low` on and, in a block for a rank, marks

@@ -81,7 +81,7 @@ Status checkCall(const PeerGroup &group, const LowLatencyCall &call) {
   return checkGrid(group, call.grid);
 }
 
-// A hash of what members have to agree on.
+// A hash of the values that members have to agree on.
 uint32_t numberOf(std::initializer_list<uint32_t> words) {
   uint32_t hash = 2166136261u;
   for (uint32_t word : words)

@@ -37,7 +37,7 @@ Status launch(const char *name, Kernel *kernel, const PeerGroup &group, Plan pla
   const rt::Result<PreparedKernel> prepared = prepareKernel(address, mostSharedBytes);
   if (!prepared)
     return prepared.status();
-  // Blocks wait for each other, so all have to run at once. Members need not have the same number.
+  // Blocks wait for each other, so all must run at once. Members need not have the same number.
   const uint32_t each = std::min(prepared->blocksFor(sharedBytes), uint32_t{2});
   uint32_t most = each * static_cast<uint32_t>(prepared->processors);
   if (group.maxBlocks != 0)
@@ -48,7 +48,7 @@ Status launch(const char *name, Kernel *kernel, const PeerGroup &group, Plan pla
                       static_cast<int>(grid.threads), sharedBytes, arguments, stream);
 }
 
-// The limit that a kernel is allowed once, for all shapes.
+// The most shared memory for any shape; the kernel's limit is set once.
 uint64_t mostDispatchShared() {
   LowLatencyShape largest;
   largest.maxTokens = kLowLatencyTokens;

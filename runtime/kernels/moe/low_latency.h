@@ -1,28 +1,25 @@
 // low_latency.h - the low-latency token exchange of a mixture of experts: launchers.
 //
-// For few tokens, where the time of a round is that of its steps: nothing is counted
-// beforehand, and no member waits before it sends. A token goes to each of its experts
-// by itself, into a grid that has room for the worst case, and comes back from each by
-// itself. A round is two calls, *dispatch* and *combine*, of two phases each, which are
-// one launch or two: *send*, which waits for no data, and *receive*. Between the two
-// nothing runs on this GPU.
+// For few tokens, when the time of a round is that of its steps: nothing is counted beforehand, and
+// no member waits before it sends. A token is sent to each of its experts separately, into a grid
+// that has room for the worst case, and comes back from each separately. A round is two calls,
+// *dispatch* and *combine*, of two phases each: *send*, which waits for no data, and *receive*. The
+// phases are one launch or two; between two launches nothing of the exchange runs on this GPU.
 //
-// **Two buffers.** Every call works in one of a member's two buffers, and calls take
-// them in turns. A buffer is lowLatencyArea(shape).bytes of GPU memory, aligned to 512,
-// its first `rows` bytes zero where the host starts, that every other member maps.
-// Nothing in it is ever cleaned: a word that says "it has come" has the number of the
-// call, counted by the GPUs, so graphs may be replayed. **Order between members.** A
-// send waits only until all members have received the buffer's previous content, from
-// two calls ago. Members may be in different phases, and make one launch or two, as they
-// like. **Order of what arrives.** Packed by expert; an expert's rows by source, then by
-// their place there. **Several nodes.** Ranks of other nodes are reached by way of
-// pinned memory (low_latency_far.h): they are sources and targets like the others, and
-// no members. **Bounds.** Indices that are out of range, or twice in a token, count as
-// -1 and are reported; data from a peer or a handle is checked before it becomes an
-// address.
+// **Two buffers.** Every call uses one of a member's two buffers, and calls use them in turns. A
+// buffer is lowLatencyArea(shape).bytes of GPU memory, aligned to 512, which every other member
+// maps; its first `rows` bytes are zero at the start. Nothing in it is ever cleaned: a word that
+// announces an arrival contains the number of the call, counted by the GPUs, so graphs may be
+// replayed. **Order between members.** A send waits only until all members have received the
+// buffer's previous content, from two calls ago. Members may be in different phases, and may make
+// one launch or two independently. **Order of rows.** Received rows are sorted by expert, then by
+// source, then by their place there. **Several nodes.** Ranks of other nodes are reached through
+// pinned memory (low_latency_far.h): they are sources and targets like the others, but not members.
+// **Bounds.** Indices that are out of range, or twice in a token, count as -1 and are reported;
+// data from a peer or a handle is checked before it is used as an address.
 //
-// The rules of peer/group.h hold for deadlines and errors, and those of moe.h for launchers. All of
-// a call's blocks are on the GPU at once where it has both phases.
+// The rules of peer/group.h hold for deadlines and errors, and those of moe.h for launchers. If a
+// launch has both phases, all blocks of the call are on the GPU at once.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_H
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_H
@@ -34,7 +31,7 @@
 
 namespace coll::kernels {
 
-// Values that share a scale in fp8, and a range in the log format.
+// Values that share a scale in fp8, or a range in the log format.
 inline constexpr uint32_t kLowLatencyGroup = 128;
 inline constexpr uint32_t kLowLatencyTokens = 1024;     // of a member, at most
 inline constexpr uint32_t kLowLatencyExperts = 1 << 15; // of all, at most: kernels keep them as i16
@@ -53,7 +50,7 @@ rt::Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks)
 inline constexpr uint64_t kLowLatencyStateBytes = 512;
 struct LowLatencyArea {
   uint64_t state;    // LowLatencyState
-  uint64_t counts;   // [local expert][source]: rows that come
+  uint64_t counts;   // [local expert][source]: rows that will arrive
   uint64_t arrivals; // [local expert][source][maxTokens]: a row has arrived, and its origin
   uint64_t returns;  // [maxTokens][numTopk]: an expert's row has arrived
   uint64_t rows;     // [local expert][source][maxTokens][hidden] bf16, or fp8 and scales
@@ -90,7 +87,7 @@ struct LowLatencyRows {
 struct LowLatencyDispatchArgs {
   LowLatencyCall call;
   const void *x = nullptr;   // [numTokens][hidden] bf16, aligned to 16
-  bool fp8 = false;          // rows travel as e4m3fn, a scale for each 128 values
+  bool fp8 = false;          // rows are sent as e4m3fn, with a scale for each 128 values
   LowLatencyRows out;        // of the receiving phase
   int32_t *stats = nullptr;  // [local expert]: incremented by the rows that arrived; or null
   uint64_t *error = nullptr; // as MoeLayoutArgs::error; of the sending phase
@@ -102,7 +99,7 @@ struct LowLatencyCombineArgs {
   LowLatencyCall call;     // topkIdx as in the dispatch
   const void *x = nullptr; // [local expert][rows][hidden] bf16, as the dispatch had its rows
   LowLatencyRows from;     // of the dispatch: ranges and sources
-  bool log = false;        // rows travel in the log format (low_latency_format_device.cuh)
+  bool log = false;        // rows are sent in the log format (low_latency_format_device.cuh)
   const float *topkWeights = nullptr; // [numTokens][numTopk]
   void *out = nullptr;                // [numTokens][hidden] bf16
 };

@@ -1,11 +1,11 @@
 // low_latency_combine_device.cuh - returns experts' rows to their tokens, and adds them up.
 //
-// Send: blocks share the experts; a warp, or several, takes a row from where the experts wrote it,
-// converts it, and stores it to its token's member: then the row's word. Rows for a rank of another
-// node go into its message, by expert; the first block writes its header.
+// Send: blocks share the experts. One warp or several read a row where the expert wrote it, convert
+// it, and store it at its token's member, followed by the row's word. Rows for a rank of another
+// node are written into its message, by expert; the first block writes the header.
 //
-// Receive: for every n-th token: threads wait for the rows of its experts; all add them up in f32,
-// weighted, in the order of the token's experts, and round once.
+// Receive, for every n-th token: threads wait for the rows of its experts; then all threads add
+// them up in f32, weighted, in the order of the token's experts, and round once.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_COMBINE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_COMBINE_DEVICE_CUH
@@ -15,7 +15,7 @@
 
 namespace coll::kernels::low_latency {
 
-// One rounding, on the GPU and on the host.
+// Rounds once, on the GPU and on the host.
 COLL_DEVICE float multiplyAdd(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(a, b, c);
@@ -58,12 +58,12 @@ private:
     return true;
   }
 
-  // Rows that an expert has from a source.
+  // The number of rows that an expert has from a source.
   COLL_DEVICE uint32_t countOf(uint32_t expert, uint32_t source) const {
     const auto count = static_cast<uint32_t>(args_.from.ranges[expert * far_.numRanks() + source]);
     return count <= shape_.maxTokens ? count : 0;
   }
-  // The same for all experts before it.
+  // The number of rows of all experts before it.
   COLL_DEVICE uint32_t beginOf(uint32_t expert, uint32_t source) const {
     uint32_t begin = 0;
     for (uint32_t e = 0; e < expert; ++e)
@@ -71,7 +71,7 @@ private:
     return begin;
   }
 
-  // Rows that a message has room for; only wrong `ranges` have more.
+  // The number of rows for which a message has room; only wrong `ranges` have more.
   COLL_DEVICE uint32_t roomOf() const {
     return shape_.maxTokens * (local_ < shape_.numTopk ? local_ : shape_.numTopk);
   }
@@ -123,7 +123,7 @@ private:
         return nullptr;
       char *to = messageRow(origin);
       push(from, to, share, turn);
-      // The receiver checks whether there is such a token.
+      // The receiver checks whether the token exists.
       if (simt::lane() == 0 && share.piece(turn) == 0)
         *reinterpret_cast<uint32_t *>(to + travelBytes()) = says;
       return nullptr;
@@ -197,14 +197,14 @@ private:
            round_.awaitWord(round_.returnOf(group_.rank, token, k), far_.memberOf(rank), says);
   }
 
-  // The row in the message of another node's rank, which has arrived.
+  // Finds the row in the message of another node's rank, which has arrived.
   COLL_DEVICE bool findRow(uint32_t token, uint32_t k, uint32_t rank) const {
     const uint64_t word = simt::loadRelaxed(far_.returned(token * shape_.numTopk + k));
     if (word >> 32 != round_.receiving()) {
       peer::fail(group_, KernelError::PeerMismatch, Far::named(rank));
       return false;
     }
-    // The sums load such rows like those of this GPU.
+    // The sums load such rows in the same way as those of this GPU.
     scratch_.rows[k] = const_cast<char *>(far_.messageFrom(rank)) + kReturnsAt +
                        static_cast<uint32_t>(word) * uint64_t{travelBytes() + kTailBytes};
     return true;

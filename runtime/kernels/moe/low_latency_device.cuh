@@ -1,20 +1,20 @@
-// low_latency_device.cuh - what both calls of the low-latency exchange share: numbers, waits,
-// endings.
+// low_latency_device.cuh - code that both calls of the low-latency exchange share: numbers, waits,
+// ends of calls.
 //
 // Phases of a block:
 //
 //   1. begin   reads the numbers of the buffer's last calls
-//   2. send    waits until all members have received what was in the buffer before, and until
-//              messages to other nodes may be overwritten; block 0 says which call this is; rows
-//              are stored straight into the members' buffers, each followed by its word, or into a
-//              message, which the last block to be done tells the host of
-//   3. receive waits for each member's word of which call it makes, then for the words of rows;
-//              before these for the messages of other nodes, which block 0 asks the host about
+//   2. send    waits until all members have received the previous content of the buffer, and until
+//              messages to other nodes may be overwritten; block 0 announces the call; rows are
+//              stored directly into the members' buffers, each followed by its word, or into a
+//              message, which the last block to finish announces to the host
+//   3. receive waits for each member's word about its call, then for the words of rows; before
+//              these, for the messages of other nodes, for which block 0 polls the host's words
 //   4. leave   the last block raises the numbers, and tells the members what may be overwritten
 //
-// **Memory order.** A word is released after its row by a thread behind a barrier of those that
-// stored the row, and acquired by one before a barrier of those that read it. In the end every
-// block fences and counts itself out, so what the last one releases stands for all.
+// **Memory order.** A thread releases a row's word after a barrier with the threads that stored the
+// row; a thread acquires it before a barrier with the threads that read the row. At the end every
+// block fences and counts itself out, so the last block's releases cover all blocks.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DEVICE_CUH
@@ -29,7 +29,7 @@ using simt::Vec16;
 
 inline constexpr uint32_t kVec = sizeof(Vec16);
 inline constexpr uint32_t kWarp = simt::kWarpThreads;
-// The word of a row says where it comes from: place among the token's experts, and the token.
+// A row's word contains its origin: the place among the token's experts, and the token.
 inline constexpr uint32_t kPlaceShift = 16;
 
 COLL_DEVICE uint64_t wordOf(uint32_t number, uint32_t says) {
@@ -44,7 +44,7 @@ public:
         far_(group, plan.args.call.far), own_(stateOf(group.rank)),
         sent_(simt::loadRelaxed(&own_.sent)), received_(simt::loadRelaxed(&own_.received)) {}
 
-  // All threads of a block call these, and get the same result. False: give up.
+  // All threads of a block call these, and get the same result. False means: give up.
 
   COLL_DEVICE bool begin() const {
     const uint32_t failed = simt::loadRelaxed(&peer::stateOf(group_, group_.rank).failed);
@@ -127,8 +127,8 @@ public:
   COLL_DEVICE uint32_t sending() const { return sent_ + 1; }
   COLL_DEVICE uint32_t receiving() const { return received_ + 1; }
 
-  // One thread: writes the header of the message to a rank of another node. `message` has what only
-  // the call knows.
+  // One thread: writes the header of the message to a rank of another node. `message` has the
+  // fields that only the call knows.
   COLL_DEVICE void announce(uint32_t rank, LowLatencyMessage message) const {
     message.what = what_;
     message.number = sent_ + 1;
@@ -185,8 +185,8 @@ private:
     return true;
   }
 
-  // A thread of the first block: waits for a share of the messages. The other blocks ask that
-  // block, because a word of the host is read over the bus.
+  // A thread of the first block: waits for a share of the messages. The other blocks wait for that
+  // block, because the host's words are read over the bus.
   COLL_DEVICE bool awaitMessages() const {
     for (uint32_t i = simt::threadIndex(); i < far_.count(); i += simt::blockThreads()) {
       const uint32_t rank = far_.rankAt(i);
@@ -203,7 +203,7 @@ private:
   COLL_DEVICE bool awaitFirstBlock() const {
     if (simt::threadIndex() != 0)
       return true;
-    // The first block's waits have deadlines, and it knows for which rank it waits.
+    // The first block's waits have deadlines, and only it knows the rank for which it waits.
     const uint32_t *failed = &peer::stateOf(group_, group_.rank).failed;
     while (simt::loadRelaxed(&own_.arrived) != received_ + 1) {
       simt::giveWay();
@@ -241,9 +241,9 @@ COLL_DEVICE int32_t expertAt(const LowLatencyCall &call, uint32_t i, bool &isWro
   return isWrong ? -1 : static_cast<int32_t>(expert);
 }
 
-// The rows of an expert that a block handles: every n-th one, if n blocks share the expert. Several
-// warps share a row if there are more warps than rows; they work on it in the same turn of the
-// block.
+// The rows of an expert that a block handles: every n-th row, if n blocks share the expert. If
+// there are more warps than rows, several warps share a row; they work on it in the same turn of
+// the block.
 class Share {
 public:
   COLL_DEVICE Share(uint32_t total, uint32_t part, uint32_t parts)

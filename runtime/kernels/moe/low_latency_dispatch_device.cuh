@@ -3,16 +3,18 @@
 // Send, in each block:
 //
 //   1. reads all indices into shared memory, where wrong ones become -1;
-//   2. a warp for an expert counts its tokens and tells its member: no wait, no order;
-//   3. for every n-th token: a warp for each of its experts counts the tokens before, which is the
-//      place there; all threads load the row once, convert it, and store it to all its places;
-//      then each row's word.
+//   2. a warp for an expert counts its tokens and sends the count to the expert's member, without
+//      waiting and in any order;
+//   3. for every n-th token: a warp for each of its experts counts the earlier tokens, which gives
+//      the place there; all threads load the row once, convert it, and store it at all its places;
+//      then each row's word is stored.
 //
-// For a rank of another node the same is written into its message: step 2 writes where an expert's
-// entries begin, step 3 an entry for each expert and one row for all of them.
+// For a rank of another node the same is written into its message: step 2 writes the position of an
+// expert's first entry, step 3 an entry for each expert and one row for all of them.
 //
-// Receive: blocks share the experts. Counts say where a source's rows go; each is copied when its
-// word has come, and those of other nodes out of their messages, which have.
+// Receive: blocks share the experts. Counts determine the place of a source's rows; a row of this
+// node is copied when its word has arrived, rows of other nodes out of their messages, which have
+// arrived.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DISPATCH_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_DISPATCH_DEVICE_CUH
@@ -73,8 +75,8 @@ private:
     return true;
   }
 
-  // A warp: writes where the expert's entries begin in its rank's message and, with the last
-  // expert, the header.
+  // A warp: writes the position of the expert's first entry in its rank's message and, with the
+  // last expert, the header.
   COLL_DEVICE void tellBegin(uint32_t expert, uint32_t entries) const {
     const uint32_t rank = expert / local_, first = rank * local_;
     auto *begins = reinterpret_cast<uint32_t *>(far_.messageTo(rank) + kBeginsAt);
@@ -177,7 +179,7 @@ private:
     char *message = far_.messageTo(rank);
     reinterpret_cast<uint64_t *>(message + entriesAt(local_))[begin + slot] =
         row << 32 | k << kPlaceShift | token;
-    // The message already has the row, for another of the token's experts there.
+    // The message already contains the row, for another of the token's experts there.
     scratch_.rows[k] =
         hasBefore(rank, token, k)
             ? nullptr
@@ -263,7 +265,7 @@ private:
     says = static_cast<uint32_t>(entry);
     return message + rowsAt(local_, header.tokens, header.numTopk) + (entry >> 32) * travelBytes();
   }
-  // The same for this node, once it has arrived; null: give up.
+  // The same for this node, once the row has arrived. Null means: give up.
   COLL_DEVICE const char *rowNear(uint32_t expert, const Origin &origin, uint32_t &says) const {
     const uint32_t pair = expert * far_.numRanks() + origin.source;
     bool isThere = true;

@@ -1,6 +1,6 @@
-// low_latency_far_device.cuh - which ranks are on other nodes, and where their messages are.
+// low_latency_far_device.cuh - finds ranks on other nodes, and their messages.
 //
-// With one node there is no such rank, and all of this reduces to a comparison.
+// With one node there is no such rank, and all functions reduce to a comparison.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_FAR_DEVICE_CUH

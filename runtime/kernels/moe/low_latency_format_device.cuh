@@ -1,5 +1,4 @@
-// low_latency_format_device.cuh - how rows of bf16 travel in fewer bits: fp8 and the log
-// format.
+// low_latency_format_device.cuh - rows of bf16 in fewer bits: fp8 and the log format.
 //
 // A lane converts 16 values, so that eight lanes have a group of 128. All lanes of a warp take
 // part.
@@ -28,9 +27,9 @@ namespace coll::kernels::low_latency {
 using channel::BfloatType;
 
 inline constexpr uint32_t kUnit = 16;                // values of a lane
-inline constexpr uint32_t kGroupLanes = 8;           // that have one scale, or range
+inline constexpr uint32_t kGroupLanes = 8;           // lanes that share a scale, or a range
 inline constexpr uint32_t kMagnitude = 0x7fffu;      // bits of a bf16
-inline constexpr uint32_t kInfinity = 0x7f80u;       // and more: NaN
+inline constexpr uint32_t kInfinity = 0x7f80u;       // larger values are NaN
 inline constexpr uint32_t kSmallestNormal = 0x0080u; // of bf16
 
 COLL_DEVICE float log2Of(float value) {
@@ -87,8 +86,8 @@ struct Fp8Unit {
   simt::Vec16 values;
   float scale; // of the group, to multiply with
 
-  // Converts two values up to 448, or NaN; the first one low. Within that range saturation changes
-  // nothing, and the instruction has it.
+  // Converts two values up to 448, or NaN; the first one is in the low half. The instruction
+  // saturates, which changes nothing within that range.
   COLL_DEVICE static uint32_t pairOf(float low, float high) {
 #ifdef __CUDA_ARCH__
     return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);

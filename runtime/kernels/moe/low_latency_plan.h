@@ -1,5 +1,5 @@
-// low_latency_plan.h - what the host derives from a call of low_latency.h for its kernel, and what
-// the kernels keep. Internal to runtime/kernels.
+// low_latency_plan.h - the kernel arguments that the host derives from a call of low_latency.h, and
+// the state that kernels keep. Internal to runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
 #define COLL_RUNTIME_KERNELS_MOE_LOW_LATENCY_PLAN_H
@@ -10,13 +10,13 @@
 
 namespace coll::kernels::low_latency {
 
-// Bytes of a row's place: those of bf16, which is the widest.
+// The bytes reserved for a row: those of bf16, which is the widest type.
 constexpr uint64_t rowBytes(uint32_t hidden) { return uint64_t{hidden} * 2; }
 
 // At the start of a buffer. Calls of a buffer are numbered from 1.
 struct alignas(128) State {
-  uint32_t sent;     // the last call that this member has sent; own kernels only
-  uint32_t received; // and received
+  uint32_t sent;     // the last call that this member has sent; only its own kernels use it
+  uint32_t received; // the last call that it has received; only its own kernels use it
   uint32_t left;     // blocks that have finished the running kernel
   uint32_t written;  // blocks that have written everything that they send
   uint32_t arrived;  // the last call whose messages from other nodes have all arrived
@@ -35,17 +35,17 @@ struct Combine {
   LowLatencyArea area;
   uint32_t what;
 };
-// `call.grid` and `call.far` are filled in. `what` differs if members' calls do.
+// Fills in `call.grid` and `call.far`. `what` differs if members' calls do.
 Dispatch planDispatch(const PeerGroup &group, const LowLatencyDispatchArgs &args);
 Combine planCombine(const PeerGroup &group, const LowLatencyCombineArgs &args);
 
 // Shared memory of a block: tables, then the experts of all tokens (i16).
 struct alignas(128) Scratch {
-  char *rows[kMoeTopk];      // where a token goes to, or comes from; or null
-  uint64_t *words[kMoeTopk]; // that announce it; or null
+  char *rows[kMoeTopk];      // the targets, or sources, of a token's rows; or null
+  uint64_t *words[kMoeTopk]; // the words that announce them; or null
   float weights[kMoeTopk];
   uint32_t counts[kLowLatencyRanks]; // rows of an expert, by source
-  uint32_t begins[kLowLatencyRanks]; // its first one in the message from, or to, another node
+  uint32_t begins[kLowLatencyRanks]; // the first of them in the message from, or to, another node
 };
 uint64_t dispatchSharedBytes(const LowLatencyShape &shape);
 uint64_t combineSharedBytes();

@@ -56,7 +56,7 @@ Status checkRows(const PeerGroup &group, uint32_t rowBytes, uint32_t numTokens,
   return Status::okay();
 }
 
-// A hash of what members have to agree on.
+// A hash of the values that members have to agree on.
 uint32_t numberOf(std::initializer_list<uint32_t> words) {
   uint32_t hash = 2166136261u;
   for (uint32_t word : words)
@@ -88,7 +88,7 @@ uint32_t moeCapacity(MoeShape shape, uint64_t bytes) {
   const uint64_t row = shape.rowBytes + shape.numScales * sizeof(float) +
                        shape.numTopk * (sizeof(int64_t) + sizeof(float)) + sizeof(int32_t);
   shape.capacity = static_cast<uint32_t>(std::min<uint64_t>(bytes / row, kMaxTokens));
-  // The alignment costs few rows, so the loop is short.
+  // The alignment costs few rows, so the loop has few steps.
   while (shape.capacity > 0 && moeArea(shape).bytes > bytes)
     --shape.capacity;
   return shape.capacity;

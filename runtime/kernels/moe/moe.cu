@@ -63,7 +63,7 @@ Status launchPeers(const char *name, Kernel *kernel, const PeerGroup &group, Pla
   return launch(name, kernel, grid, 0, arguments, stream);
 }
 
-// The same with a ring for each warp, of as many warps as there is shared memory for.
+// The same with a ring for each warp, with as many warps as shared memory allows.
 template <typename Kernel, typename Plan>
 Status launchRings(const char *name, Kernel *kernel, const PeerGroup &group, Plan plan,
                    const MoeGrid &grid, uint64_t (*bytesOf)(uint32_t), void *stream) {

@@ -1,26 +1,25 @@
 // moe.h - the token exchange of a mixture of experts between the GPUs of a peer group: launchers.
 //
-// runtime/exchange/moe/moe.h specifies which tokens go where, and in which order they arrive. A
-// round is four launches on each member: *layout* counts (this GPU alone), *notify* tells the
-// members' counts to each other and finds every token's place, *dispatch* stores rows straight into
-// those places in the peers' buffers, *combine* reads rows back out of the peers' buffers and adds
-// them up.
+// runtime/exchange/moe/moe.h specifies the targets of tokens, and the order in which they arrive. A
+// round is four launches on each member: *layout* counts (this GPU alone), *notify* exchanges the
+// members' counts and finds every token's place, *dispatch* stores rows directly into those places
+// in the peers' buffers, *combine* reads rows back out of the peers' buffers and adds them up.
 //
 // **Buffers.** Besides its workspace a member has a receive buffer, moeArea(shape).bytes of GPU
-// memory aligned to 512, that every other member maps: dispatch fills it. Combine reads the peers'
+// memory aligned to 512, which every other member maps; dispatch fills it. Combine reads the peers'
 // rows out of memory of the same kind: the receive buffer itself, or another one.
 //
-// **Order between members.** Dispatch writes a member's memory, or combine reads it, only between
-// that member's entry into the same call and the end of the call on it. So earlier work of its
-// stream is done, and later work may reuse the memory.
+// **Order between members.** A call accesses a member's memory only after that member has entered
+// the same call, and before the call ends there. So earlier work of its stream is done, and later
+// work may reuse the memory.
 //
-// **Bounds.** Places are checked against the shape's capacity before a row is stored or
-// read, so a wrong handle touches nothing outside the buffers. More tokens for a member than its
-// buffer holds end the group with KernelError::MoeCapacity on all members, before a row moves.
+// **Bounds.** Places are checked against the shape's capacity before a row is stored or read, so a
+// wrong handle touches nothing outside the buffers. If there are more tokens for a member than its
+// buffer holds, the group ends with KernelError::MoeCapacity on all members, before a row moves.
 //
 // The rules of peer/group.h hold: order of calls, deadlines, errors. Launchers validate, do not
 // block, do not allocate, and may be captured. kCollInvalidCall: arguments; kCollUnsupported: no
-// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused.
+// CUDA in this build, or no code for this GPU; kCollDevice: CUDA failed.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_MOE_H
 #define COLL_RUNTIME_KERNELS_MOE_MOE_H
@@ -52,8 +51,8 @@ struct MoeLayoutArgs {
   int32_t *tokensPerExpert = nullptr; // [numExperts]
   uint8_t *isTokenInRank = nullptr;   // [numTokens][rankStride]
   int32_t *tokensOfAny = nullptr;     // [1]: tokens for any of these ranks; or null
-  // Set if these ranks are some of more: their first expert's number, the experts of all, and all
-  // ranks. 0: these ranks are all.
+  // Set if these ranks are some of more ranks: the number of their first expert, the experts of all
+  // ranks, and the number of all ranks. 0: these are all ranks.
   uint32_t firstExpert = 0;
   uint32_t allExperts = 0;
   uint32_t rankStride = 0;
@@ -66,8 +65,8 @@ rt::Status launchMoeLayout(const MoeLayoutArgs &args, void *stream);
 
 // --- notify
 
-// What the kernel tells the host, in pinned memory that the GPU maps. The host sets all to -1
-// before the launch; the kernel stores the experts' counts, then the total.
+// The counts that the kernel reports to the host, in pinned memory that the GPU maps. The host sets
+// all to -1 before the launch; the kernel stores the experts' counts, then the total.
 struct MoeCounters {
   static constexpr uint32_t kMaxExperts = 1024; // of one rank
   int32_t received;
@@ -99,7 +98,7 @@ struct MoeShape {
   uint32_t rowBytes = 0;   // of a token; a multiple of 16
   uint32_t numScales = 0;  // floats that go with a row
   uint32_t numTopk = 0;    // indices and weights that go with a row
-  uint32_t numExperts = 0; // of all members; where there are indices
+  uint32_t numExperts = 0; // of all members; needed only if there are indices
   uint32_t capacity = 0;   // rows of a buffer
 };
 // Offsets in a receive buffer.
@@ -120,14 +119,14 @@ struct MoeDispatchArgs {
   char *buffers[kMaxPeers] = {}; // receive buffers, as addresses of this GPU
   uint32_t numTokens = 0;
   const void *x = nullptr;             // [numTokens][rowBytes], aligned to 16
-  const int64_t *topkIdx = nullptr;    // [numTokens][numTopk]; null: none travel, on all members
+  const int64_t *topkIdx = nullptr;    // [numTokens][numTopk]; null on all members: none are sent
   const float *topkWeights = nullptr;  // [numTokens][numTopk], or null: weights are 0
   const float *scales = nullptr;       // numScales a token
   int64_t scaleTokenStride = 0;        // in elements
   int64_t scaleStride = 0;             // in elements
   int64_t firstExpert = 0;             // number of the members' first expert in topkIdx
   const int32_t *sourceIdx = nullptr;  // [numTokens]: their numbers; null: their places here
-  const int32_t *rankPrefix = nullptr; // of a notify, on all members the same one
+  const int32_t *rankPrefix = nullptr; // of a notify; all members use the same notify
   const int32_t *sendHead = nullptr;   // of that notify
   MoeGrid grid;                        // blocks: the same on all members
 };
@@ -139,7 +138,7 @@ struct MoeCombineArgs {
   uint32_t rowBytes = 0; // of bf16; a multiple of 16
   uint32_t numTopk = 0;  // weights that come back with a row; 0: none
   uint32_t capacity = 0; // rows that are in each member's memory
-  uint32_t variant = 0;  // any number that all members have to agree on: identifies where rows are
+  uint32_t variant = 0;  // identifies the place of rows; all members have to agree on the number
   // Of every member, as addresses of this GPU.
   const char *rows[kMaxPeers] = {};         // [capacity][rowBytes], aligned to 16
   const float *topkWeights[kMaxPeers] = {}; // [capacity][numTopk]

@@ -3,10 +3,10 @@
 // Block 0:
 //   1. sends every peer this member's tokens per rank, and per expert of that peer, in one slot of
 //      a ring;
-//   2. sums up what came: the rank prefix matrix, and this rank's experts;
-//   3. compares the totals with the capacity; tells the host.
-// Block 1 + r: numbers this member's tokens for rank r, which needs no peer: a scan of its column
-// of isTokenInRank, each thread a run of tokens.
+//   2. sums up what arrived: the rank prefix matrix, and this rank's experts;
+//   3. compares the totals with the capacity, and reports them to the host.
+// Block 1 + r: numbers this member's tokens for rank r, without peers: a scan of the rank's column
+// of isTokenInRank, in which each thread has a run of tokens.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_NOTIFY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_NOTIFY_DEVICE_CUH
@@ -73,7 +73,7 @@ private:
     return reinterpret_cast<const uint32_t *>(rings.dataOf(kLane, source))[i];
   }
 
-  // Column by column. True if there are too many tokens for a member; all members come to the same
+  // Column by column. True if there are too many tokens for a member; all members get the same
   // result.
   COLL_DEVICE bool sumUpRanks() const {
     if (thread_ >= ranks_)

@@ -1,4 +1,5 @@
-// plan.h - what the host derives from a call of moe.h for its kernel. Internal to runtime/kernels.
+// plan.h - the kernel arguments that the host derives from a call of moe.h. Internal to
+// runtime/kernels.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_PLAN_H
 #define COLL_RUNTIME_KERNELS_MOE_PLAN_H
@@ -9,7 +10,7 @@
 
 namespace coll::kernels::moe {
 
-// `what`: the call's hash for peer::Call, which differs if members' calls do.
+// `what` is the call's hash for peer::Call; it differs if members' calls do.
 
 struct Layout {
   MoeLayoutArgs call;
@@ -24,13 +25,13 @@ struct Notify {
 };
 Notify planNotify(const PeerGroup &group, const MoeNotifyArgs &args);
 
-// The pieces in which rows travel.
+// The pieces in which rows are moved.
 struct Pieces {
   uint32_t rowBytes = 0;
   uint32_t bytes = 0; // of all pieces but the last; a multiple of 16
   uint32_t count = 0; // of a row
 
-  // Makes pieces of about the same size, none larger than `most`.
+  // Makes pieces of about equal size, none larger than `most`.
   static Pieces of(uint32_t rowBytes, uint32_t most);
 };
 
@@ -40,7 +41,7 @@ struct Dispatch {
   Pieces pieces;
   uint32_t what;
 };
-// `call.grid` is filled in.
+// Fills in `call.grid`.
 Dispatch planDispatch(const PeerGroup &group, const MoeDispatchArgs &args);
 
 struct Combine {

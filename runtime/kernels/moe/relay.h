@@ -1,11 +1,11 @@
 // relay.h - the token exchange across nodes: launchers for a GPU's own rows.
 //
-// Between nodes rows travel as runs of tokens in one piece. *Gather* builds a run from a rank's
+// Between nodes rows are sent as runs of tokens in one piece. *Gather* builds a run from a rank's
 // tokens, for example in pinned memory that a network sends from; *merge* adds the sums that came
-// back from other nodes to this node's.
+// back from other nodes to those of this node.
 //
 // One GPU alone: no peers, no waits. Launchers validate, do not block and do not allocate.
-// kCollInvalidCall: arguments; kCollUnsupported: no CUDA in this build; kCollDevice: CUDA refused.
+// kCollInvalidCall: arguments; kCollUnsupported: no CUDA in this build; kCollDevice: CUDA failed.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_RELAY_H
 #define COLL_RUNTIME_KERNELS_MOE_RELAY_H
@@ -16,7 +16,7 @@
 
 namespace coll::kernels {
 
-// A run of tokens in a message: arrays after each other, each aligned to 16.
+// A run of tokens in a message: arrays one after the other, each aligned to 16.
 struct MoeRun {
   uint64_t rows;        // [count][rowBytes]
   uint64_t topkIdx;     // [count][numTopk] i64, as the source has them
@@ -53,7 +53,7 @@ struct MoeMergeArgs {
   uint32_t numTopk = 0;  // weights of a token; 0: none
   uint32_t numTokens = 0;
   uint32_t numNodes = 1;
-  // This node; its sums are in `out` and `outWeights`. kMoeNoNode: all are in `rows`.
+  // This node, whose sums are in `out` and `outWeights`. kMoeNoNode: all sums are in `rows`.
   uint32_t node = 0;
   const int32_t *places = nullptr; // [numTokens][numNodes]: row of the node's sum, or -1
   const void *rows = nullptr;      // [row][rowBytes], aligned to 16
@@ -74,7 +74,8 @@ rt::Status checkMoeGather(const MoeGatherArgs &args);
 rt::Status checkMoeMerge(const MoeMergeArgs &args);
 
 inline constexpr uint32_t kMoeRelayThreads = 256;
-// Blocks for this many tokens, a warp each: enough for PCIe, few enough to leave room for others.
+// Blocks for this many tokens, a warp each: enough for PCIe, few enough to leave room for other
+// kernels.
 uint32_t moeRelayBlocks(uint32_t tokens);
 
 } // namespace coll::kernels

@@ -1,9 +1,9 @@
-// rows_device.cuh - what dispatch and combine share: tokens of a warp, their places, pieces of
-// rows, and how members leave.
+// rows_device.cuh - code that dispatch and combine share: tokens of a warp, their places, pieces of
+// rows, and the end of a call.
 //
-// A warp works alone, on every n-th token, 32 at a time: lane i looks up where the i-th one's row
-// is at each member; then the warp takes those tokens piece by piece through a ring of stages in
-// its part of the shared memory.
+// A warp works alone, on every n-th token, 32 at a time: lane i looks up the i-th token's row at
+// each member; then the warp moves those tokens piece by piece through a ring of stages in its part
+// of the shared memory.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_ROWS_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_MOE_ROWS_DEVICE_CUH
@@ -16,7 +16,7 @@ namespace coll::kernels::moe {
 
 static_assert(sizeof(peer::RingScratch) <= sizeof(RingsPlace) && kWarp == simt::kWarpThreads);
 
-// The places of this member's tokens at the others.
+// The places of this member's tokens at the other members.
 struct Routes {
   const int32_t *rankPrefix;
   const int32_t *sendHead;
@@ -26,7 +26,7 @@ struct Routes {
 
 // A position in a list of tokens, each of which has `pieces` pieces.
 struct Cursor {
-  uint32_t left; // tokens of the 32, from the current one on
+  uint32_t left; // those of the 32 tokens that are left, from the current one on
   uint32_t piece;
 
   COLL_DEVICE bool isDone() const { return left == 0; }
@@ -101,7 +101,7 @@ private:
             ? 0
             : static_cast<uint32_t>(routes_.rankPrefix[(group_.rank - 1) * group_.size + member]);
     const uint64_t row = uint64_t{before} + static_cast<uint32_t>(head);
-    // An invalid handle must not lead outside.
+    // An invalid handle must not lead to an address outside the buffer.
     return row < routes_.capacity ? static_cast<uint32_t>(row) : kNoRow;
   }
 
@@ -114,12 +114,12 @@ private:
 };
 
 // A block's access to the peers' memory: it begins when they have entered the call, and no member
-// leaves before all blocks of this number are done everywhere. `move` runs in between, unless there
-// was an error.
+// leaves before all blocks with this number are done on all members. `move` runs in between, unless
+// there was an error.
 template <typename Move>
 COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes &routes,
                             char *shared, Move &&move) {
-  // Release: a member that sees this one enter may read what it stored before.
+  // Release: a member that sees this one enter may read data that it stored before.
   simt::fenceSystem();
   const peer::Call call(group, what);
   const peer::Rings rings(group, call, shared, simt::blockIndex());
@@ -134,7 +134,7 @@ COLL_DEVICE void visitPeers(const PeerGroup &group, uint32_t what, const Routes 
     isOver = true;
   }
   if (!simt::syncBlockAny(isOver) && rings.awaitEntry(peers)) {
-    // Acquire: what the peers' earlier kernels stored is read by ordinary loads and by the engine.
+    // Acquire: data of the peers' earlier kernels is read by ordinary loads and by the bulk engine.
     simt::fenceSystem();
     simt::fenceAsync();
     move();

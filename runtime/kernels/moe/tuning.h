@@ -1,5 +1,5 @@
-// tuning.h - sizes of the kernels of the token exchange, and why. These are estimates; the README
-// links the measurements.
+// tuning.h - sizes of the kernels of the token exchange, with their reasons. They are estimates;
+// the README links the measurements.
 
 #ifndef COLL_RUNTIME_KERNELS_MOE_TUNING_H
 #define COLL_RUNTIME_KERNELS_MOE_TUNING_H
@@ -21,7 +21,7 @@ inline constexpr uint32_t kMoeNotifyThreads = 1024;
 inline constexpr uint32_t kMoeBlocks = 24;
 inline constexpr uint32_t kMoeThreads = 256;
 
-// Dispatch: rows travel in pieces of up to this many bytes through the stages of a warp; some
+// Dispatch: rows are moved in pieces of up to this many bytes through the stages of a warp; some
 // stages are being loaded, the others stored.
 inline constexpr uint32_t kMoePieceBytes = 4096;
 inline constexpr uint32_t kMoeSendStages = 6;
@@ -32,7 +32,7 @@ inline constexpr uint32_t kMoeStageBytes = 8192;
 inline constexpr uint32_t kMoeFetchStages = 3;
 inline constexpr uint32_t kMoeFetchAhead = 2;
 
-// The low-latency mode: a block for each of 128 tokens, and all blocks at once on any GPU that has
+// The low-latency mode: a block for each of 128 tokens. All blocks run at once on any GPU that has
 // the instructions, two per multiprocessor if necessary.
 inline constexpr uint32_t kLowLatencyBlocks = 128;
 inline constexpr uint32_t kLowLatencyMaxBlocks = 228;

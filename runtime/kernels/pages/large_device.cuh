@@ -1,7 +1,7 @@
 // large_device.cuh - distributes pages of any size over a team, piece by piece.
 //
 // Every warp reads all descriptors of the team, 32 at a time, one per lane, a batch ahead, and
-// takes every n-th piece of 4 KiB: one page of 4 MiB is distributed like a thousand of 4 KiB.
+// takes every n-th piece of 4 KiB: one page of 4 MiB is distributed like a thousand pages of 4 KiB.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_LARGE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_LARGE_DEVICE_CUH
@@ -101,7 +101,7 @@ private:
 // One warp's ring of stages. A stage is loaded, then retired, then loaded again.
 class PieceRing {
 public:
-  // The source region is what may be read.
+  // Only the source region may be read.
   COLL_DEVICE PieceRing(PageShared &shared, const char *source, uint64_t sourceBytes)
       : shared_(shared), barriers_(shared), firstRead_(reinterpret_cast<uintptr_t>(source)),
         lastRead_(firstRead_ + sourceBytes) {}

@@ -20,14 +20,14 @@ using NextKernel = void (*)(Handle *, uint64_t, char *, uint64_t, uint64_t *);
 template <class Handle>
 using AdvanceKernel = void (*)(Handle *);
 
-// A block of as many warps as there is shared memory for, and its launch.
+// A block with as many warps as shared memory allows, and its launch.
 struct PageKernel {
   const void *entry;
   int threads;
   size_t sharedBytes;
   int processors;
 
-  // `more`: shared bytes beside those of the warps.
+  // `more`: shared bytes besides those of the warps.
   static rt::Result<PageKernel> prepare(const void *entry, uint64_t more = 0) {
     const auto bytesOf = [more](uint32_t threads) {
       return more + pageCopySharedBytes(threads / simt::kWarpThreads);

@@ -1,7 +1,7 @@
 // pack_device.cuh - the reverse of unpack: gathers a message's bytes into bounce pages.
 //
-// Inside a kernel of one's own: as unpack_device.cuh shows, with packSlice(), and after the
-// barrier that follows it one thread calls packPublish().
+// To use it inside another kernel: as in unpack_device.cuh, but with packSlice(); after the barrier
+// that follows it, one thread calls packPublish().
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_PACK_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_PACK_DEVICE_CUH
@@ -20,8 +20,8 @@ COLL_DEVICE void packSlice(const rt::PackMeta *meta, uint32_t slot, const PageRe
       pageCopyShared(shared));
 }
 
-// Tells the host that the message `head` is in the bounce buffer. Called by one thread, after a
-// barrier with all threads that packed.
+// Reports to the host that the message `head` is in the bounce buffer. Called by one thread, after
+// a barrier with all threads that packed.
 COLL_DEVICE void packPublish(rt::PackMeta *meta, uint64_t head) {
   simt::fenceSystem();
   simt::storeRelease(&meta->packed, head + 1);

@@ -22,7 +22,7 @@ Status checkCommon(uint64_t bounceBytes, const void *buffer, uint64_t bufferByte
                    const uint64_t *errorWord, int blocks) {
   if (bounceBytes > kMaxBounceBytes)
     return Status::invalid("a bounce buffer of " + std::to_string(bounceBytes) +
-                           " bytes: descriptors reach 4 GiB");
+                           " bytes: descriptors reach only 4 GiB");
   if (!buffer && bufferBytes != 0)
     return Status::invalid("no buffer for " + std::to_string(bufferBytes) + " bytes");
   if (!aligned(errorWord, 8))

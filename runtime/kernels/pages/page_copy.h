@@ -24,7 +24,7 @@ struct PageCopy {
   int blocks = 0;                // 0: one for each multiprocessor
 };
 
-// Version of the layouts behind a handle that these kernels read.
+// The version of a handle's layouts that these kernels read.
 template <class Handle>
 inline constexpr int32_t kHandleVersion = rt::kUnpackVersion;
 template <>
@@ -43,8 +43,8 @@ struct MessageCopy {
   int blocks = 0; // 0: by bufferBytes
 };
 
-// The next messages of connections to several peers. A peer takes part if its bit is in `mask`: one
-// of its messages has arrived, as pages. Other peers are ignored.
+// The next messages of connections to several peers. A peer takes part if its bit is in `mask`,
+// which means that its next message has arrived as pages. Other peers are ignored.
 struct UnpackGroupCopy {
   static constexpr uint32_t kPeers = 8;
   struct Peer {
@@ -57,7 +57,7 @@ struct UnpackGroupCopy {
   uint32_t mask = 0;
   int32_t version = rt::kUnpackVersionInvalid; // of all the handles, as in MessageCopy
   uint64_t *errorWord = nullptr;
-  int blocks = 0; // they share the peers; 0: one for each peer
+  int blocks = 0; // each serves some of the peers; 0: one for each peer
 };
 
 // kCollUnsupported, with both versions, for a handle of another version than the kernel's.

@@ -1,17 +1,18 @@
 // page_copy_device.cuh - copies pages named by descriptors: the algorithm of unpack and pack.
 //
 // A team of warps shares a list of descriptors. Each warp:
-//   1. finds its next piece: large_device.cuh, or, where the first pages are all up to
-//      1 KiB, small_device.cuh;
+//   1. finds its next piece: large_device.cuh, or small_device.cuh if the first pages are all up
+//      to 1 KiB;
 //   2. loads pieces by bulk copies into its own ring in shared memory, several ahead. The
-//      engine takes 16-aligned addresses only: it loads the 16-aligned cover, or, where the
-//      cover leaves the source region, the aligned inside, and lanes bring the ends;
-//   3. stores pieces: by the engine where source and target are equally aligned, else by
+//      engine takes 16-aligned addresses only: it loads the 16-aligned cover of a piece. If the
+//      cover leaves the source region, it loads the aligned inside, and lanes load the ends;
+//   3. stores pieces: by the engine if source and target are equally aligned, else by
 //      two 16-byte shared loads, a funnel shift and an aligned 16-byte store; ends of up to
-//      15 bytes go byte by byte (piece_device.cuh).
+//      15 bytes are copied byte by byte (piece_device.cuh).
 //
 // A kernel calls beginPageCopies() before its first copy. No barrier of the block is used. Nothing
-// outside the source region is read, nothing outside the targets of good descriptors is written.
+// outside the source region is read, and nothing outside the targets of valid descriptors is
+// written.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_PAGE_COPY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PAGES_PAGE_COPY_DEVICE_CUH
@@ -76,8 +77,8 @@ struct GridShare {
   WarpTeam team;
 };
 
-// Blocks take equal runs of pages; with too few pages for that, all warps of the grid share all of
-// them.
+// Blocks take equal runs of pages. If there are too few pages for that, all warps of the grid share
+// all pages.
 COLL_DEVICE GridShare gridShare(uint32_t count) {
   const uint32_t block = simt::blockIndex(), blocks = simt::gridBlocks();
   const WarpTeam team = blockTeam();

@@ -43,7 +43,7 @@ struct Piece {
   uint32_t bytes;
 };
 
-// What has to be remembered of a piece between load and store; in shared memory.
+// The data about a piece that is needed between load and store; in shared memory.
 struct alignas(16) StageNote {
   char *target;
   uint32_t bytes;
@@ -51,8 +51,8 @@ struct alignas(16) StageNote {
 };
 
 // A warp's part of the shared memory: stages, notes about their content, and barriers for loads in
-// flight. Barriers live from beginPageCopies() to the end of the kernel, however many copies there
-// are: if they were made anew, a race checker would take earlier loads for unfinished ones.
+// flight. Barriers live from beginPageCopies() to the end of the kernel, for any number of copies:
+// if they were initialised again, a race checker would report earlier loads as unfinished.
 struct alignas(128) PageShared {
   char stages[kRingBytes];
   StageNote notes[kMaxStages];
@@ -65,7 +65,7 @@ COLL_DEVICE uint32_t misalignment(const void *address) {
 }
 COLL_DEVICE uint32_t minimum(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// A descriptor, checked: one that points outside is an empty page at the start.
+// A checked descriptor: one that points outside becomes an empty page at the start.
 struct Page {
   uint32_t len, bounceOff;
   uint64_t bufferOff;
@@ -194,7 +194,7 @@ COLL_DEVICE void storeVectors(char *to, const char *from, uint32_t vectors) {
   }
 }
 
-// One warp: a piece from shared memory to its place, `from` not equally aligned or not in
+// One warp: stores a piece from shared memory; `from` is not equally aligned, or the piece is not
 // whole vectors. Lane 0 may leave a bulk store to be committed.
 COLL_DEVICE void storePiece(char *to, const char *from, uint32_t bytes) {
   const uint32_t head = minimum((16 - misalignment(to)) & 15, bytes);

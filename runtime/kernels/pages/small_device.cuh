@@ -1,8 +1,8 @@
 // small_device.cuh - pages of up to 1 KiB, several at a time.
 //
-// At 1 KiB a page, a warp has time for some hundred instructions. So work that all pages have in
-// common is done for several at once, one per lane. Each warp of a team owns a run of the
-// descriptors:
+// With pages of 1 KiB, a warp has time for some hundred instructions a page. So work that all pages
+// have in common is done for several pages at once, one per lane. Each warp of a team owns a run of
+// the descriptors:
 //
 //   1. it reads 32 of them, one a lane, and the next 32 ahead;
 //   2. it forms a group of up to 4 pieces (pages, or parts of one that is larger); lane j

@@ -1,6 +1,6 @@
 // unpack_device.cuh - copies pages of a bounce buffer to their destinations.
 //
-// For a kernel of one's own, for example a persistent one with a block per channel:
+// To use it inside another kernel, for example a persistent one with a block per channel:
 //
 //   beginPageCopies(shared);                                   // all threads, at the start
 //   MessageCursor cursor(handle->head);
@@ -11,7 +11,7 @@
 //   …
 //   if (simt::threadIndex() == 0) handle->head = cursor.head;  // at the end
 //
-// For one that receives from several peers: UnpackGroup. The phases are those of
+// A kernel that receives from several peers uses UnpackGroup. The phases are those of
 // page_copy_device.cuh.
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_UNPACK_DEVICE_CUH
@@ -32,14 +32,13 @@ struct MessageCursor {
 
 // Copies the pages of one message; all warps of the team call it.
 //
-// The message has to be visible to every calling thread: one that acquired it at system
-// scope, and a barrier since. After the call a warp sees what it wrote itself; the others'
-// bytes after a barrier. Regions may have any address and size; nothing outside [bounce,
-// bounce + bounceBytes) is read and nothing outside [buffer, buffer + bufferBytes) is
-// written. A descriptor that would do so is skipped and reported; more than kUnpackSlotPages
-// of them are reported, and none is copied. errorWord may be null. `shared`:
-// pageCopySharedBytes(warps of the block) bytes, aligned to 128, used only for copies since
-// beginPageCopies().
+// The message has to be visible to every calling thread: one thread has acquired it at system
+// scope, and a barrier followed. After the call a warp sees its own writes; it sees the other
+// warps' after a barrier. Regions may have any address and size; nothing outside [bounce, bounce +
+// bounceBytes) is read and nothing outside [buffer, buffer + bufferBytes) is written. A descriptor
+// that would do so is skipped and reported. If there are more than kUnpackSlotPages descriptors,
+// that is reported, and none is copied. errorWord may be null. `shared`: pageCopySharedBytes(warps
+// of the block) bytes, aligned to 128, which only copies have used since beginPageCopies().
 COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const PageRegions &regions,
                              uint64_t *errorWord, WarpTeam team, char *shared) {
   copyPages<PageDirection::Unpack>(
@@ -48,8 +47,8 @@ COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const Pa
       pageCopyShared(shared));
 }
 
-// The connections of several peers that the warps of a block receive from, in shared memory. One
-// thread joins them before a barrier; then, as often as messages have come, all of which this
+// The connections to several peers from which the warps of a block receive, in shared memory. One
+// thread lets them join before a barrier. Then, whenever messages have arrived, all of which this
 // thread has acquired:
 //
 //   simt::syncBlock();
@@ -58,7 +57,7 @@ COLL_DEVICE void unpackSlice(const rt::UnpackMeta *meta, uint32_t slot, const Pa
 //   if (simt::threadIndex() == 0)
 //     unpackConsume(group, arrived);
 //
-// and unpackSave() by that thread at the end. Peers whose data comes without pages do not join;
+// At the end that thread calls unpackSave(). Peers whose data arrives without pages do not join;
 // their bits in `arrived` are ignored.
 struct UnpackGroup {
   uint32_t mask; // peers that have joined

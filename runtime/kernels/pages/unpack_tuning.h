@@ -1,7 +1,7 @@
-// unpack_tuning.h - the sizes of unpack and pack, and why.
+// unpack_tuning.h - the sizes of unpack and pack, with their reasons.
 //
-// One warp keeps a ring of stages in shared memory, few large or many small ones; both take
-// about the same room. With 16 warps: 220 KiB of an SM's 227. Measured on an H200
+// One warp keeps a ring of stages in shared memory, few large or many small ones; both need about
+// the same room. With 16 warps: 220 KiB of an SM's 227. Measured on an H200
 // (test/perf/unpack.jsonl).
 
 #ifndef COLL_RUNTIME_KERNELS_PAGES_UNPACK_TUNING_H
@@ -11,9 +11,9 @@
 
 namespace coll::kernels {
 
-// Beyond its bytes a stage holds the 16-aligned cover of an unaligned piece, up to 15
-// bytes that the last piece of a page may be longer, and 16 that are read, not used, by
-// the last shifted vector. 128 keeps stages on lines of their own.
+// Besides its bytes a stage has room for the 16-aligned cover of an unaligned piece, up to 15 bytes
+// by which the last piece of a page may be longer, and 16 bytes that the last shifted vector reads
+// but does not use. 128 keeps stages on separate lines.
 inline constexpr uint32_t kStagePaddingBytes = 128;
 
 // Large pages: a piece costs a warp some 300 instructions, so it is large. Two of three stages are

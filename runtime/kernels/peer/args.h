@@ -22,9 +22,9 @@ struct PeerSizes {
   uint64_t all;   // of a side that has a block per member
 };
 
-// kCollInvalidCall for a broken group or tuning, a root outside the group, a reduction that the
-// type does not support, sides of different sizes, and messages of 2^60 bytes or more. The only
-// buffer that is checked is the src that all members of a reduction have.
+// kCollInvalidCall for an invalid group or tuning, a root outside the group, a reduction that the
+// type does not support, sides of different sizes, and messages of 2^60 bytes or more. It checks no
+// buffer except the src that all members of a reduction have.
 rt::Result<PeerSizes> sizesOf(const PeerGroup &group, const ReduceArgs &args);
 rt::Result<PeerSizes> sizesOf(const PeerGroup &group, const CopyArgs &args);
 // kCollInvalidCall for a null pointer that is needed.

@@ -1,9 +1,9 @@
 // collectives.h - the collectives of a peer group: launchers of the kernels.
 //
-// group.h says who takes part, in which order, and what ends a call. Each launcher validates, puts
-// at most one kernel on `stream` (a CUstream of the current context), neither blocks nor allocates,
-// and may be captured. A call that moves no bytes launches nothing. Any thread may call it, one at
-// a time for a group.
+// group.h says which members take part, in which order, and how a call ends. Each launcher
+// validates, puts at most one kernel on `stream` (a CUstream of the current context), neither
+// blocks nor allocates, and may be captured. A call that moves no bytes launches nothing. Any
+// thread may call it, one at a time for a group.
 //
 // kCollInvalidCall: arguments; kCollUnsupported: no CUDA, or a GPU that is too old; kCollDevice:
 // the launch failed. Later failures are in PeerControl::error.
@@ -22,8 +22,8 @@ namespace coll::kernels {
 enum class PeerAlgorithm : uint8_t {
   Auto,    // by size: tuning.h
   OneShot, // packets to all peers; every member reduces everything
-  TwoShot, // packets; each member reduces a slice and sends it round
-  Pipe     // rings of slots with flags, or straight into peers' buffers; any size
+  TwoShot, // packets; each member reduces a slice and sends it to the others
+  Pipe     // rings of slots with flags, or directly into peers' buffers; any size
 };
 
 // 0: the value in tuning.h. All members of a call use the same.
@@ -33,8 +33,8 @@ struct PeerTuning {
   uint32_t threads = 0; // of a block; a multiple of 32
 };
 
-// Counts are in elements. Buffers may be null if they hold nothing, and have any alignment. src may
-// be dst, or the place in dst (in src) of this member's own block.
+// Counts are in elements. Buffers may be null if they have no elements, and may have any alignment.
+// src may be dst, or the place in dst (in src) of this member's own block.
 struct ReduceArgs {
   const void *src = nullptr;
   void *dst = nullptr;
@@ -44,8 +44,8 @@ struct ReduceArgs {
   CollReduction reduction = kCollSum;
   uint32_t root = 0;             // reduce: only its dst is written
   void *peerDst[kMaxPeers] = {}; // all_reduce: every member's dst as an address of this GPU, if
-                                 // all members know all; else all null. [rank] is dst
-  uint64_t dstPlace = 0;         // with peerDst: a number of that place, the same for all members
+                                 // all members know them; else all null. [rank] is dst
+  uint64_t dstPlace = 0;         // with peerDst: identifies that place; the same on all members
   PeerTuning tuning = {};
 };
 
@@ -81,9 +81,9 @@ rt::Status launchGather(const PeerGroup &group, const CopyArgs &args, void *stre
 // The root's src has a block per member; the others' is not used.
 rt::Status launchScatter(const PeerGroup &group, const CopyArgs &args, void *stream);
 
-// numPairs x {source, target} positions, no source and no target twice; the same on all members. A
-// member that is no target gets zeros. For send and receive between two GPUs, use a permute of a
-// group of those two, so that the others need not take part.
+// `pairs` has numPairs x {source, target} positions, no source and no target twice; the same on all
+// members. A member that is not a target gets zeros. For send and receive between two GPUs, use a
+// permute of a group of those two, so that the others need not take part.
 rt::Status launchPermute(const PeerGroup &group, const CopyArgs &args, const int32_t *pairs,
                          uint32_t numPairs, void *stream);
 

@@ -1,16 +1,16 @@
-// device.cuh - common to all kernels of a peer group: entering, bounded waits, leaving.
+// device.cuh - code of all kernels of a peer group: entering, bounded waits, leaving.
 //
 // Phases of a call, in each block:
 //
-//   1. enter   read the block's epoch; the speaker, one block, tells every peer the epoch and what
-//              it calls
-//   2. (the kernel's own work; its waits ask a Watch whether to go on)
-//   3. leave   the speaker waits until all peers have entered, and compares what they call; every
+//   1. enter   read the block's epoch; the speaker, one block, sends every peer the epoch and a
+//              hash of the call
+//   2. (the kernel's own work; its waits ask a Watch whether to continue)
+//   3. leave   the speaker waits until all peers have entered, and compares the calls; every
 //              block raises its share of the epochs
 //
-// **Memory order.** Tokens of entry are relaxed: what they stand for, that the peer's earlier
-// kernels are done, is ordered by the ends of kernels on both sides, which perform all writes at
-// system scope. Data that is sent has an order of its own: packets and rings.
+// **Memory order.** Tokens of entry are relaxed. They mean that the peer's earlier kernels are
+// done, which the ends of kernels on both sides order, because these perform all writes at system
+// scope. Data that is sent has its own order: packets and rings.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_DEVICE_CUH
@@ -34,7 +34,7 @@ COLL_DEVICE uint32_t memberAfter(uint32_t from, uint32_t distance, uint32_t size
 
 COLL_DEVICE bool isIn(uint32_t members, uint32_t member) { return (members >> member & 1u) != 0; }
 
-// PeerState::failed: 1 + the member that reported it first, and whether it is because calls differ.
+// PeerState::failed: 1 + the member that reported it first, and a bit that is set if calls differ.
 inline constexpr uint32_t kCallsDiffer = 1u << 16;
 COLL_DEVICE uint32_t whoFailed(uint32_t failed) { return (failed & (kCallsDiffer - 1)) - 1; }
 
@@ -59,7 +59,7 @@ class Watch {
 public:
   COLL_DEVICE explicit Watch(const PeerGroup &group) : group_(group) {}
 
-  // Called after each unsuccessful look for data of `member`; true: give up.
+  // Called after each unsuccessful check for data of `member`; true: give up.
   COLL_DEVICE bool isOver(uint32_t member) {
     simt::giveWay();
     if (++rounds_ % kRoundsPerLook != 0)
@@ -70,7 +70,8 @@ public:
 private:
   static constexpr uint32_t kRoundsPerLook = 32;
   // One thread of the GPU at a time reads the host's word over the bus. If all waiting threads read
-  // it, each call would be late, and the next one's waits would be long enough to do the same.
+  // it, each call would be late, so that the next call's waits would be long enough to read it
+  // again.
   static constexpr uint64_t kAskNs = 20'000;
 
   COLL_DEVICE bool look(uint32_t member) {
@@ -81,7 +82,7 @@ private:
       return true;
     }
     const uint64_t now = simt::clockNs();
-    if (start_ == 0) // not by `rounds_`, which wraps
+    if (start_ == 0) // does not use `rounds_`, which wraps
       start_ = now;
     const uint64_t asked = simt::loadRelaxed(&own.asked);
     if (now - asked > kAskNs && simt::claim(&own.asked, asked, now) &&
@@ -100,7 +101,7 @@ private:
   uint32_t rounds_ = 0;
 };
 
-// One call, as a thread sees it. All threads of all blocks make one, enter and leave it. Loads
+// One call, as a thread sees it. All threads of all blocks create one, enter and leave it. Loads
 // between construction and entering cost no extra time.
 class Call {
 public:

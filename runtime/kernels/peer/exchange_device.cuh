@@ -3,14 +3,14 @@
 // In packets every thread works alone on vectors i, i + stride, …:
 //
 //   1. send     vector i of each message
-//   2. own      what stays with this member
+//   2. own      the data that stays with this member
 //   3. receive  wait for vector i of each message, and store it
 //
-// By rings a team of two blocks has pieces t, t + teams, … of every message: one pushes piece k
-// to peer after peer, the other stores piece k of the peers' messages. Where peers' buffers are
-// known, the first pushes to them, all pieces to one peer after the other, and announces the
-// end: so each link has one writer at a time. The other one moves what stays here, while it
-// waits.
+// With rings a team of two blocks has pieces t, t + teams, … of every message: one block pushes
+// piece k to peer after peer, the other stores piece k of the peers' messages. If peers' buffers
+// are known, the first block pushes to them, all pieces to one peer after the other, and announces
+// the end, so each link has one writer at a time. The other block moves the data that stays here
+// while it waits.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_EXCHANGE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_EXCHANGE_DEVICE_CUH
@@ -41,8 +41,8 @@ struct Messages {
   COLL_DEVICE bool keepsOwn() const {
     return isIn(plan.targets, rank) && to(rank).base != from(rank).base;
   }
-  // Writes zeros if no member sends: vectors from `first` on. In place they overwrite what this
-  // member sends, so those vectors have been sent before.
+  // Writes zeros, to vectors from `first` on, if no member sends. In place they overwrite data that
+  // this member sends, so those vectors must have been sent before.
   COLL_DEVICE void landZeros(uint64_t first, uint64_t end, uint64_t stride) const {
     if (plan.zero)
       for (uint64_t i = first; i < end; i += stride)
@@ -170,8 +170,8 @@ private:
     return true;
   }
 
-  // In place, stored data overwrites data that is pushed: the ring to itself tells how far the push
-  // is.
+  // In place, stored data overwrites data that is pushed: the ring to itself counts the pieces that
+  // were pushed.
   COLL_DEVICE uint32_t self() const { return 1u << rank_; }
 
   COLL_DEVICE bool push() const {
@@ -243,14 +243,15 @@ COLL_DEVICE void exchangeByRings(const PeerGroup &group, const PeerPlan &plan, c
   }
   call.leave();
 }
-// What members did to each other's memory before the barrier is done behind it on all of them. The
-// fences do not rely on the ends of kernels: stores to another GPU may pass the token of entry.
+// Afterwards, on all members, the accesses of members to each other's memory before the barrier are
+// done. The fences do not rely on the ends of kernels: stores to another GPU may be later than the
+// token of entry.
 COLL_DEVICE void meetPeers(const PeerGroup &group, const PeerPlan &plan) {
   const Call call(group, plan.what);
-  simt::fenceSystem(); // Release: what this rank stored at its peers is there before the token.
+  simt::fenceSystem(); // Release: this rank's stores at its peers must precede the token.
   (void)call.enter();
   call.leave();
-  simt::fenceSystem(); // Acquire: the peers' stores are seen by what follows.
+  simt::fenceSystem(); // Acquire: later work sees the peers' stores.
 }
 
 } // namespace coll::kernels::peer

@@ -45,9 +45,8 @@ void setPacketGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t ve
 }
 
 // The minimum number of rounds in which a team moves `each` vectors. A piece crosses `stages`
-// links, one after the other, which are busy together from the second round on. Short rounds fill
-// them sooner, but each costs a team the same again. Minimises (rounds + stages - 1) * (link time +
-// cost).
+// links, one after the other, which are all busy from the second round on. Short rounds fill them
+// sooner, but each round has a fixed cost. Minimises (rounds + stages - 1) * (link time + cost).
 uint64_t pipelinedRounds(uint64_t each, uint32_t stages) {
   const uint64_t square = (stages - 1) * each / kRoundCostVectors;
   const auto best = static_cast<uint64_t>(std::sqrt(static_cast<double>(square)));
@@ -58,7 +57,7 @@ void setRingGrid(const PeerGroup &group, const PeerTuning &tuning, uint64_t vect
                  const RingShape &shape, PeerPlan &plan) {
   const auto [roles, lanes, stages] = shape;
   plan.packets = false;
-  // A multiprocessor takes two blocks of kRingThreads, or one of twice as many threads.
+  // A multiprocessor has room for two blocks of kRingThreads, or one of twice as many threads.
   const uint32_t small = maxBlocks(group) * 2 / 3;
   const bool fills = roles * lanes == 1 && small >= 2 * kMultiprocessors;
   plan.threads = fills ? kRingMaxThreads : kRingThreads;

@@ -64,7 +64,7 @@ Status checkPeerGroup(const PeerGroup &group) {
   if (layout.slots < 2 || layout.slotBytes == 0 || layout.ringBlocks == 0 ||
       layout.ringBlocks > kRingBlocks ||
       fields(layout) != fields(workspaceLayout(group.size, sizes)))
-    return Status::invalid("a peer group with a workspace layout that is none");
+    return Status::invalid("a peer group with an invalid workspace layout");
   return Status::okay();
 }
 

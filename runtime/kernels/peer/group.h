@@ -1,28 +1,28 @@
-// group.h - the GPUs of one node that reach each other's memory, as the kernels see them.
+// group.h - the GPUs of one node that access each other's memory, as the kernels see them.
 //
 // The members of a group, up to 8 GPUs, have a *workspace* each: GPU memory of
-// workspaceLayout(size).bytes, aligned to 512, zero where the host starts, mapped by every
-// other member (peer access in one process; CUDA IPC or VMM handles between processes). The
-// kernels move data through the workspaces; users' buffers are read and written by their own
-// GPU only, unless a call names its peers' buffers (peerDst).
+// workspaceLayout(size).bytes, aligned to 512, zero at the start, and mapped by every other member
+// (peer access in one process; CUDA IPC or VMM handles between processes). The kernels move data
+// through the workspaces. Users' buffers are only accessed by their own GPU, unless a call names
+// its peers' buffers (peerDst).
 //
 // **Contract.**
 //   - All members make the same calls of a group in the same order, each on one stream at a
-//     time: a call begins when the last one has ended on this GPU. Members may arrive at any
+//     time: a call begins when the previous one has ended on this GPU. Members may arrive at any
 //     time: a call waits for the others. No member leaves a call before all have entered it.
 //   - The host counts nothing: counters are in the workspace, so a captured graph may be
 //     replayed, as long as all members replay it.
-//   - Every wait in a kernel ends by `timeoutNs` of the GPU's clock, by PeerControl::abort, or
-//     by a peer that failed. The first failure goes to PeerControl::error (error_word.h; the
-//     detail is the peer's position) and the group is dead: calls in flight end at once, later
+//   - A wait in a kernel ends after `timeoutNs` of the GPU's clock, when PeerControl::abort is set,
+//     or when a peer fails. The first failure is stored in PeerControl::error (error_word.h; the
+//     detail is the peer's position) and the group has failed: calls in flight end at once, later
 //     ones do nothing, until the workspaces of *all* members have been initialised again.
 //   - Calls that differ between members (kind, type, count, root, algorithm) end in
-//     KernelError::PeerMismatch on all.
-//   - Reductions combine in rank order, whatever the size: results are those of
+//     KernelError::PeerMismatch on all members.
+//   - Reductions combine in rank order for any size: results are those of
 //     base/reduce.h and do not change from run to run or between algorithms.
-//   - A payload may hold any bits.
+//   - A payload may contain any bits.
 //
-// The calls: collectives.h. A kernel of one's own on a group: device.cuh.
+// The calls are in collectives.h. device.cuh helps to write another kernel on a group.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_GROUP_H
 #define COLL_RUNTIME_KERNELS_PEER_GROUP_H
@@ -44,7 +44,7 @@ inline constexpr uint32_t kRingBlocks = 152;
 // before the workspace is initialised.
 struct alignas(64) PeerControl {
   uint64_t error; // written by kernels: 0, or an error word
-  uint32_t abort; // written by the host: not 0 ends every wait of this member, and then its peers'
+  uint32_t abort; // written by the host: not 0 ends all waits of this member, then its peers'
   uint32_t unused;
 };
 
@@ -76,8 +76,8 @@ WorkspaceSizes defaultWorkspaceSizes();
 WorkspaceLayout workspaceLayout(uint32_t size,
                                 const WorkspaceSizes &sizes = defaultWorkspaceSizes());
 
-// Blocks of a member's kernel that surely run at the same time if `sharers` members share the GPU,
-// this one included. Kernels of a group wait for each other, so all blocks of each have to be
+// Blocks of a member's kernel that are sure to run at the same time if `sharers` members share the
+// GPU, including this one. Kernels of a group wait for each other, so all blocks of each have to be
 // resident. A free multiprocessor takes three; if kernels share it, blocks are placed in the order
 // of arrival, and every multiprocessor takes two of any kind.
 constexpr uint32_t residentBlocks(uint32_t multiprocessors, uint32_t sharers) {
@@ -95,11 +95,11 @@ struct PeerGroup {
   WorkspaceLayout layout = {}; // workspaceLayout(size, …)
 };
 
-// Whether launchers accept the group: sizes in range, no null, aligned, with a consistent layout.
+// Ok if launchers accept the group: sizes in range, no null, aligned, with a consistent layout.
 rt::Status checkPeerGroup(const PeerGroup &group);
 
-// Initialises this member's workspace. All members have to finish it, and the host has to wait for
-// that, before any member's first call.
+// Initialises this member's workspace. Before any member's first call, all members must have
+// finished it, and the host must have waited for that.
 rt::Status initPeerWorkspace(const PeerGroup &group, void *stream);
 
 } // namespace coll::kernels

@@ -12,18 +12,19 @@
 namespace coll::kernels::peer {
 
 // The beginning of every kernel. False if this is a rehearsal launch without work. Afterwards all
-// earlier work of the stream is over.
+// earlier work of the stream has ended.
 COLL_DEVICE bool begins(const PeerPlan &plan) {
   if (plan.kind == PeerPlan::Kind::Nothing)
     return false;
   simt::awaitPrevious();
-  // Not earlier: otherwise the kernel after the next would follow, and so on, and fill the GPU.
+  // Not earlier: otherwise the kernels after the next one would start too, and fill the GPU.
   if (plan.early)
     simt::letNextLaunch();
   return true;
 }
 
-// Calls visit(std::integral_constant<uint32_t, N>) for the smallest N that code is made for.
+// Calls visit(std::integral_constant<uint32_t, N>) for the smallest fitting N for which there is
+// code.
 template <typename Visit>
 auto visitSize(uint32_t size, Visit &&visit) {
   if (size == 2)
@@ -41,8 +42,8 @@ auto visitPlaces(bool plain, uint32_t size, Visit &&visit) {
   return visitSize(size, [&](auto n) { return visit(n, std::true_type()); });
 }
 
-// Calls visit(Reducer, N, kPlain) as types, if there are several contributors. Sums have code of
-// their own.
+// Calls visit(Reducer, N, kPlain) as types, if there are several contributors. Sums have separate
+// code.
 template <typename Visit>
 auto visitSums(const SlicePlan &plan, uint32_t size, Visit &&visit) {
   const auto places = [&](auto reducer) {

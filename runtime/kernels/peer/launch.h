@@ -13,7 +13,7 @@ rt::Status launchPeerPlan(const char *name, const PeerGroup &group,
 
 // Launches all kernels that a group of this size may launch, without effect. A kernel's first
 // launch may wait until the GPU is idle, because its code is loaded and local memory grows. Later
-// that would never happen: kernels of other members wait for this one.
+// the GPU would never be idle, because kernels of other members wait for this one.
 rt::Status rehearsePeerKernels(const PeerGroup &group, void *stream);
 
 // The kernels of slices: addresses of functions (PeerGroup, PeerPlan), by .cu file.

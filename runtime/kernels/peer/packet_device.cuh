@@ -4,13 +4,13 @@
 // `.relaxed.sys.b128`). The receiver's slots hold the value kEmpty; any other value has arrived,
 // and needs no fence. After it was read, the slot is set to kEmpty again.
 //
-// Slots come in two parities, for odd and even calls: the sender of call n + 2 has seen, in
-// n + 1, that the receiver's kernel n, which emptied the slots, was over.
+// There are two sets of slots, for odd and even calls (parity): the sender of call n + 2 has seen,
+// in call n + 1, that the receiver's kernel n, which emptied the slots, was over.
 //
-// A payload that equals kEmpty or kEscape travels as kEscape, and a word beside the packets, `epoch
-// << 1 | which`, tells which of the two it is. The epoch is the word's flag, so words need no
-// cleaning. The two values differ from each other in the last word only, so the first word is
-// enough for almost every payload.
+// A payload that equals kEmpty or kEscape is sent as kEscape, and a word beside the packets, `epoch
+// << 1 | which`, says which of the two it is. The epoch is the word's flag, so words need no
+// cleaning. The two values differ only in the last word, so checking the first word is enough for
+// almost every payload.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
@@ -31,7 +31,7 @@ COLL_DEVICE bool isReserved(const Vec16 &v, uint32_t last) {
 COLL_DEVICE bool hasArrived(const Vec16 &v) { return !isReserved(v, kEmptyWord3); }
 
 // The last block of a grid moves no packets, unless it is the only one: it exchanges tokens with
-// the peers while the others wait for data, and does not delay them.
+// the peers while the others wait for data, and so does not delay them.
 COLL_DEVICE uint32_t speakerOfPackets() { return simt::gridBlocks() - 1; }
 COLL_DEVICE bool movesPackets() {
   return simt::gridBlocks() == 1 || simt::blockIndex() != speakerOfPackets();

@@ -1,7 +1,7 @@
 // place.cuh - users' buffers in units of 16 bytes, at any alignment and in rows.
 //
-// A message is a sequence of vectors of 16 bytes, whatever the form of its buffer: data between
-// GPUs is always aligned, and only the owner of a buffer deals with the buffer's alignment.
+// A message is a sequence of vectors of 16 bytes, for any form of its buffer: data between GPUs is
+// always aligned, and only the owner of a buffer handles the buffer's alignment.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PLACE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_PLACE_CUH
@@ -64,7 +64,7 @@ struct PlainBuffer {
 template <bool kPlain>
 using BufferOf = std::conditional_t<kPlain, PlainBuffer, Buffer>;
 
-// Unit by unit; a message ends at a multiple of the width, unless that is 16.
+// Moves unit by unit; a message ends at a multiple of the width, unless that is 16.
 template <typename Unit>
 COLL_DEVICE_CALL void gatherUnits(const Buffer &from, uint64_t offset, Vec16 *value) {
   Unit units[kVec / sizeof(Unit)];
@@ -85,7 +85,7 @@ COLL_DEVICE_CALL void scatterUnits(const Buffer &to, uint64_t offset, const Vec1
       *reinterpret_cast<volatile Unit *>(to.at(at)) = units[i];
 }
 
-// The slow cases are functions of their own, because a kernel loads and stores in many places.
+// The slow cases are separate functions, because a kernel loads and stores in many places.
 COLL_DEVICE_CALL void loadSlowly(const Buffer &from, uint64_t offset, Vec16 *value) {
   switch (from.width) {
   case 8:

@@ -31,7 +31,7 @@ enum class Op : uint64_t {
 
 uint32_t allOf(const PeerGroup &group) { return (1u << group.size) - 1; }
 
-// FNV-1a over the numbers, which have to be equal on all members.
+// FNV-1a of the numbers, which have to be equal on all members.
 uint32_t hashOf(std::initializer_list<uint64_t> numbers, uint32_t hash = 2166136261u) {
   for (uint64_t number : numbers)
     for (int byte = 0; byte < 8; ++byte, number >>= 8)
@@ -39,14 +39,14 @@ uint32_t hashOf(std::initializer_list<uint64_t> numbers, uint32_t hash = 2166136
   return hash;
 }
 
-// Collecting has blocks of its own if there is something to collect.
+// Collecting has separate blocks if there is something to collect.
 uint32_t rolesOf(const SlicePlan &slices) { return slices.keepers != 0 && !slices.direct ? 2 : 1; }
 
 uint32_t countOf(uint32_t members) { return static_cast<uint32_t>(__builtin_popcount(members)); }
 
 // --- slices
 
-// What all_reduce, reduce and broadcast share: a contiguous message.
+// A contiguous message: the common part of all_reduce, reduce and broadcast.
 struct Message {
   Op op;
   const void *src;
@@ -105,7 +105,7 @@ Result<PeerPlan> planMessage(const PeerGroup &group, const Message &message,
   slices.keepers = slices.whole ? 0 : message.receivers;
   setDirect(group, message, slices);
   slices.plain = arePlain(slices.src, slices.dst, message.bytes);
-  // The root's incoming link differs from those that slices took to their owners.
+  // The root's incoming link is another one than those that the slices took to their owners.
   const uint32_t stages = message.op == Op::Reduce && !slices.whole ? 2 : 1;
   setGrid(group, tuning, *route, vectorCount(slices.sliceBytes), {rolesOf(slices), 1, stages},
           plan);
@@ -148,7 +148,7 @@ struct Traffic {
   Op op;
   uint32_t targets;
   uint32_t sources;
-  uint64_t who; // root or pairs, hashed
+  uint64_t who; // a hash of root or pairs
 };
 
 // Sets whether peers write to dst, and the addresses.
@@ -231,8 +231,8 @@ Result<PeerPlan> planReduce(const PeerGroup &group, const ReduceArgs &args) {
   if (group.size == 1)
     return planCopy(group, args.src, args.dst, sizes->block);
   const uint32_t all = allOf(group), root = 1u << args.root;
-  // Complete messages are combined by the root. With slices the others do that, so that the root's
-  // links carry the message once.
+  // With complete messages, the root combines them. With slices the other members do, so that the
+  // root's links move the message once.
   const bool sliced = group.size > 2 && args.tuning.algorithm != PeerAlgorithm::OneShot &&
                       (args.tuning.algorithm != PeerAlgorithm::Auto ||
                        sizes->block > packetLimits(group.size).rooted);

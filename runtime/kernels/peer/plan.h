@@ -4,12 +4,12 @@
 // only three kinds of work:
 //
 //   slices     *Contributors* send slice j of their message to its *owner*; the owner combines
-//              them in rank order and passes the result on to the *keepers*. all_reduce,
-//              reduce_scatter, reduce and a small broadcast are this, with one, some or all
-//              members in each part. A slice may be the whole message: then every owner combines
+//              the slices in rank order and sends the result to the *keepers*. all_reduce,
+//              reduce_scatter, reduce and a small broadcast are slices, with one, some or all
+//              members in each role. A slice may be the whole message: then every owner combines
 //              all of it.
-//   exchange   Messages go from member to member and land as they are. all_gather, all_to_all,
-//              gather, scatter and permute.
+//   exchange   Messages go from member to member unchanged. all_gather, all_to_all, gather,
+//              scatter and permute.
 //   relay      One message goes through all members, one after the other. A large broadcast.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PLAN_H
@@ -36,11 +36,11 @@ struct SlicePlan {
   PeerPlace dst;       // block j: slice j
   bool plain;          // both are aligned to 16 everywhere, without rows, and complete vectors long
   uint64_t sliceBytes; // of each, except for the last ones, which end with the message
-  uint64_t bytes;      // the message
+  uint64_t bytes;      // of the message
   bool whole;          // every owner has the complete message: sliceBytes == bytes
   uint32_t contributors;
   uint32_t owners;
-  uint32_t keepers;    // members whose dst gets slices of other owners
+  uint32_t keepers;    // members whose dst receives slices of other owners
   uint32_t ownKeepers; // owners that store their own slice
   bool copyOwn;        // this member copies src to dst by itself (a root that keeps its message)
   uint32_t dtype;
@@ -64,7 +64,7 @@ struct ExchangePlan {
 
 struct PeerPlan {
   enum class Kind : uint8_t { Nothing, Slices, Exchange, Relay, Barrier } kind = Kind::Nothing;
-  bool packets = false; // else rings
+  bool packets = false; // false: rings
   uint32_t what = 0;    // the same for all members that make the same call
   uint32_t blocks = 1;
   uint32_t threads = 32;

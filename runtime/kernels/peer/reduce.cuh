@@ -1,7 +1,7 @@
 // reduce.cuh - combines one vector of each member, in rank order.
 //
 // A Reducer has `reduce<N>(const Vec16 (&)[N], n, plan)`. Sums of the types that training uses have
-// one of their own; AnyReducer serves all types and reductions by calling a function.
+// separate Reducers; AnyReducer serves all types and reductions by calling a function.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_REDUCE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_REDUCE_CUH
@@ -82,7 +82,7 @@ COLL_DEVICE_CALL void combineAs(const Vec16 *v, uint32_t n, uint32_t divisor, Ve
   *result = All::finish(acc, divisor);
 }
 
-// The one place that selects among all of them, so it is long.
+// The only function that selects among all of them, so it is long.
 COLL_DEVICE_CALL void combineAny(const Vec16 *v, uint32_t n, const SlicePlan &plan, Vec16 *result) {
   (void)channel::visitReduction(plan.dtype, plan.reduction, [&](auto type, auto op) {
     combineAs<decltype(type), decltype(op)>(v, n, plan.divisor, result);

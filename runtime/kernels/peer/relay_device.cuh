@@ -1,10 +1,9 @@
-// relay_device.cuh - a broadcast by rings: from member to member.
+// relay_device.cuh - a broadcast with rings: from member to member.
 //
-// Members stand in a row that begins at the root. A team is one block, with one lane of the rings
-// of a number. It has pieces t, t + teams, … of the message, and passes each on to the next member,
-// into a slot or straight into its dst, as soon as it arrives. So every link carries the message
-// once, and no incoming link has two writers, which would slow down the one that all others wait
-// for.
+// Members form a chain that begins at the root. A team is one block, with one lane of the rings of
+// a number. It has pieces t, t + teams, … of the message, and sends each to the next member, into a
+// slot or directly into its dst, as soon as it arrives. So every link moves the message once, and
+// no incoming link has two writers, which would slow down the link for which all others wait.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_RELAY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_RELAY_DEVICE_CUH
@@ -56,7 +55,7 @@ private:
     place.base = plan_.directDst[next_];
     return in(place, piece);
   }
-  // A root's dst may be its src, or absent; other members' may have been written by their peer.
+  // A root's dst may be its src, or absent; other members' dst may have been written by their peer.
   COLL_DEVICE bool stores() const {
     return isRoot_ ? plan_.dst.base && plan_.dst.base != plan_.src.base : !plan_.direct;
   }

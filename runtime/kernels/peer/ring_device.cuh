@@ -1,16 +1,16 @@
-// ring_device.cuh - large messages: rings of slots between blocks of one number.
+// ring_device.cuh - large messages: rings of slots between blocks with the same number.
 //
 // For every lane, number and pair of members there is a ring in the target's workspace. A block of
 // the source waits for room, writes a slot with ordinary stores, and publishes it; a block of the
-// target waits for data, reads the slot, and releases it. Counts run on from call to call, so the
+// target waits for data, reads the slot, and releases it. Counts continue from call to call, so the
 // first slots of a call need no exchange.
 //
 // **Memory order.** Publishing: the barrier of the block orders all its stores before the release,
-// at system scope, of the count `arrived`. Waiting: a thread acquires the count, the barrier passes
-// that on to the block; the acquire also empties the L1 cache of old lines. Releasing a slot is the
-// same the other way round: reads before the release of `credited`. A release waits for all stores
-// of the block at its peers, so flags that are raised at the same time are raised by lanes of one
-// warp, which wait once.
+// at system scope, of the count `arrived`. Waiting: a thread acquires the count, and the barrier
+// extends that to the block; the acquire also drops old lines of the L1 cache. Releasing a slot
+// works the same way in reverse: reads come before the release of `credited`. A release waits for
+// all stores of the block at its peers, so flags that are raised at the same time are raised by
+// lanes of one warp, which wait once.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_RING_DEVICE_CUH
@@ -26,25 +26,24 @@ struct RingScratch {
   uint32_t taken[kRingLanes][kMaxPeers];
 };
 
-// What a block waits for, for some members on a lane: a free slot at each target, or a published
-// slot of each source that was not released.
+// The events that a block waits for, for some members on a lane: a free slot at each target, or a
+// published slot of each source that was not released.
 struct RingWait {
   enum What : uint8_t { Room, Data } what;
   uint32_t lane;
   uint32_t members;
 };
-// What a block signals: data written to targets may be read, and slots read from sources may be
-// written.
+// The events that a block signals: data written to targets may be read, and slots read from sources
+// may be written.
 struct RingSignal {
   enum What : uint8_t { Publish, Release } what;
   uint32_t lane;
   uint32_t members;
 };
 
-// Block-wide: all threads make the same calls. Member sets are masks. Blocks may share the
-// rings `number`, as long as only one of them pushes on a lane and only one takes. This
-// member's ring to itself has no slots: it counts what one block has done and another waits
-// for.
+// Block-wide: all threads make the same calls. Member sets are masks. Blocks may share the rings
+// `number`, if only one of them pushes on a lane and only one takes. This member's ring to itself
+// has no slots: it counts the work of one block for which another one waits.
 class Rings {
 public:
   COLL_DEVICE Rings(const PeerGroup &group, const Call &call, char *shared, uint32_t number)
@@ -63,7 +62,7 @@ public:
     return !simt::syncBlockAny(isMine(members) && !call_.awaitEntry(thread_));
   }
 
-  // Waits until all of that is true; false: give up. Polls everything at once.
+  // Waits until all of these events have happened; false: give up. Polls everything at once.
   template <uint32_t n>
   COLL_DEVICE bool await(const RingWait (&waits)[n]) const {
     const uint32_t member = thread_ % kMaxPeers;
@@ -97,7 +96,7 @@ public:
     return slot(group_.rank, lane, source, scratch_.taken[lane][source]);
   }
 
-  // Signals all of that for the block's stores and loads so far. One fence serves all.
+  // Signals all of these events for the block's stores and loads so far, with one fence.
   template <uint32_t n>
   COLL_DEVICE void signal(const RingSignal (&signals)[n]) const {
     simt::syncBlock();
@@ -133,8 +132,8 @@ private:
   COLL_DEVICE bool isMine(uint32_t members) const {
     return thread_ < group_.size && isIn(members, thread_);
   }
-  // One thread keeps the count of what was pushed to a member, or taken from it, on a lane: it
-  // waits and it signals. Other threads read the count after the next wait of the block.
+  // One thread keeps the count of slots pushed to a member, or taken from it, on a lane: it waits
+  // and it signals. Other threads read the count after the next wait of the block.
   COLL_DEVICE bool keeps(bool pushed, uint32_t lane) const {
     static_assert(2 * kRingLanes * kMaxPeers <= simt::kWarpThreads);
     return thread_ / kMaxPeers == (pushed ? kRingLanes : 0) + lane;
@@ -268,7 +267,7 @@ class Pieces {
 public:
   COLL_DEVICE Pieces(const PeerPlan &plan, uint32_t team, uint64_t vectors)
       : vectors_(vectors), each_(plan.pieceBytes / kVec), teams_(plan.teams), team_(team) {}
-  // Pieces of the longest message: every team counts the same.
+  // The number of pieces of the longest message: the same for every team.
   COLL_DEVICE uint32_t count() const {
     const uint64_t round = each_ * teams_;
     return static_cast<uint32_t>((vectors_ + round - 1) / round);
@@ -280,7 +279,7 @@ public:
     return others;
   }
   COLL_DEVICE Piece at(uint32_t k) const { return at(k, vectors_); }
-  // The piece of a message of this many vectors; count 0 if the message has none there.
+  // Piece k of a message of this many vectors; its count is 0 if the message has no such piece.
   COLL_DEVICE Piece at(uint32_t k, uint64_t vectors) const {
     const uint64_t first = (uint64_t{k} * teams_ + team_) * each_;
     if (first >= vectors)

@@ -17,7 +17,7 @@ public:
       : rank(group.rank), size(N == kMaxPeers ? group.size : N), plan_(plan) {}
 
   const uint32_t rank;
-  const uint32_t size; // N, where that is the size of the group
+  const uint32_t size; // N, if that is the size of the group
 
   COLL_DEVICE bool contributes(uint32_t p) const { return isIn(plan_.contributors, p); }
   COLL_DEVICE bool owns(uint32_t p) const { return isIn(plan_.owners, p); }

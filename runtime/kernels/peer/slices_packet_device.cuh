@@ -1,4 +1,4 @@
-// slices_packet_device.cuh - executes a SlicePlan in packets: the kernel for small messages.
+// slices_packet_device.cuh - executes a SlicePlan with packets: the kernel for small messages.
 //
 // Every thread works alone, on vectors i, i + stride, …:
 //

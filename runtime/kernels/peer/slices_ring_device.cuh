@@ -1,20 +1,20 @@
-// slices_ring_device.cuh - executes a SlicePlan by rings: the kernel for messages of any size.
+// slices_ring_device.cuh - executes a SlicePlan with rings: the kernel for messages of any size.
 //
 // A team of blocks, one for each role, owns pieces t, t + teams, … of every slice. The first one
 // moves: in each round, peer after peer, it
 //
 //   scatters  piece k of the peer's slice to it, on lane 0
-//   passes on piece k - 1 of its own slice, combined in rank order, on lane 1 or straight to dst.
+//   sends     piece k - 1 of its own slice, combined in rank order, on lane 1 or directly to dst.
 //             The first peer's copy is stored in the loop that combines
 //
-// and signals at the end of the round, behind one fence, which slots are full and which are free.
+// and at the end of the round, after one fence, it signals which slots are full and which are free.
 // The other block collects: it waits for pieces of the other owners' slices on lane 1, and stores
 // them.
 //
-// Peers are taken in the order rank + 1, rank + 2, …, and the teams of all members go through
-// the rounds together: so at any time all members push to different ones, which links carry best.
+// Peers are taken in the order rank + 1, rank + 2, …, and the teams of all members go through the
+// rounds together: so at any time all members push to different ones, which suits the links best.
 // In place is safe: a block scatters a piece before it stores there, and a piece is collected, or
-// written directly, only after its owner has got what it is made of.
+// written directly, only after its owner has received all contributions.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_SLICES_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_SLICES_RING_DEVICE_CUH
@@ -95,7 +95,7 @@ private:
     const Piece piece = pieceOf(owner, k);
     copy(At(slices_.src(owner), piece), At(rings_.slotAt(0, owner)), piece.count);
   }
-  // One count tells a keeper that all of this team's pieces have arrived.
+  // One count signals to a keeper that all of this team's pieces have arrived.
   COLL_DEVICE bool endDirect() const {
     if (slices_.owns(slices_.rank))
       rings_.publish(1, plan_.keepers & others_);
@@ -108,8 +108,8 @@ private:
     return true;
   }
 
-  // Stores the result, sends it to `first` (kMaxPeers: to none), and keeps it where passOn() finds
-  // it if there are `more` members to send it to.
+  // Stores the result, sends it to `first` (kMaxPeers: to none), and keeps it for passOn() if there
+  // are `more` members to send it to.
   COLL_DEVICE void combineTo(uint32_t first, const Piece &piece, uint32_t more) const {
     constexpr uint32_t kBatch = N == 2 ? 4 : N == 4 ? 2 : 1; // limited by the registers
     const uint64_t stride = simt::blockThreads();
@@ -151,7 +151,7 @@ private:
     }
   }
 
-  // Each thread reads what it has stored itself.
+  // Each thread reads its own stores.
   COLL_DEVICE void passOn(uint32_t peer, const Piece &piece) const {
     copy(At(keptPlace(piece)), target(peer, piece), piece.count);
   }

@@ -9,17 +9,17 @@
 
 namespace coll::kernels {
 
-// Hops of a call have rings of their own, so that each ring is consumed in the order in which it is
+// The hops of a call have separate rings, so that each ring is consumed in the order in which it is
 // filled.
 inline constexpr uint32_t kRingLanes = 2;
 
 // A ring between two members' blocks of one number, counted in slots since the workspace was
 // initialised. Counts wrap.
 struct RingCounts {
-  uint32_t arrived;  // into this member's ring: stored by the source, released after the data
+  uint32_t arrived;  // in this member's ring: stored by the source, released after the data
   uint32_t credited; // slots that this member pushed: stored by the target when a slot is free
-  uint32_t pushed;   // by this member to that peer; own kernels only
-  uint32_t taken;    // from this member's ring; own kernels only
+  uint32_t pushed;   // by this member to that peer; only its own kernels use it
+  uint32_t taken;    // from this member's ring; only its own kernels use it
 };
 
 struct alignas(128) PeerState {

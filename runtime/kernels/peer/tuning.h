@@ -1,4 +1,4 @@
-// tuning.h - sizes of the kernels of a peer group, and why.
+// tuning.h - sizes of the kernels of a peer group, with their reasons.
 //
 // Measured on two H200s (the README links the measurements). The sizes of packets were estimates
 // that the measurements confirmed.
@@ -10,14 +10,14 @@
 
 namespace coll::kernels {
 
-// Packets of all sources together, per parity. In two shots a message takes up to twice its
-// bytes, so 8 MiB fit; beyond, the rings are faster.
+// Packets of all sources together, per parity. In two shots a message takes up to twice its bytes,
+// so 8 MiB fit; for larger messages the rings are faster.
 inline constexpr uint64_t kPacketArea = uint64_t{16} << 20;
 
-// Slots of the rings from all sources, for one block and lane: a block pushes a slot to each
-// peer between two fences, of some 2 us each: 64 KiB of four members take 140 us. With 32 KiB
-// all_reduce took 12 % longer at 256 MiB on two members. Four slots of which two are filled ahead
-// took as long as two of the same size.
+// Slots of the rings from all sources, for one block and lane. A block pushes a slot to each peer
+// between two fences, of some 2 us each: 64 KiB of four members take 140 us. With 32 KiB all_reduce
+// took 12 % longer at 256 MiB on two members. Four slots, two of them filled ahead, took as long as
+// two of the same size.
 inline constexpr uint64_t kRingBytes = uint64_t{512} << 10;
 inline constexpr uint32_t kSlots = 2;
 
@@ -28,7 +28,7 @@ inline constexpr uint32_t kRingMaxThreads = 512;
 // Multiprocessors of an H100 or H200.
 inline constexpr uint32_t kMultiprocessors = 132;
 
-// Every vector has a thread of its own as long as there are enough blocks.
+// Every vector has its own thread as long as there are enough blocks.
 struct PacketGrid {
   uint64_t vectors; // up to this many
   uint32_t threads; // of a block
@@ -44,7 +44,7 @@ inline constexpr uint32_t kExchangeRoles = 2;
 inline constexpr uint32_t kMaxTeams = 132; // if each has all lanes of its rings
 inline constexpr uint32_t kRingThreads = 256;
 inline constexpr uint64_t kRingMinVectors = 512; // per team, before another team is used
-// Cost of a round for a team beyond its data, about 0.7 us of its share of a link; an estimate.
+// The fixed cost of a round for a team, about 0.7 us of its share of a link; an estimate.
 inline constexpr uint64_t kRoundCostVectors = 64;
 
 // The largest message (for exchanges: of one pair of members) for which packets are used.

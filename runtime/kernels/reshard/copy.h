@@ -1,9 +1,9 @@
-// copy.h - strided boxes between the buffers of GPUs that reach each other's memory.
+// copy.h - copies strided boxes between the buffers of GPUs that access each other's memory.
 //
 // compileReshard() converts boxes into a table, which the caller keeps in GPU memory; a launch
 // copies everything in the table. The kernel neither waits nor signals: the caller ensures that the
-// sources are ready and the destinations free, and tells the peers when it has ended. Data that a
-// launch has written is visible to work that is ordered after its end on the stream.
+// sources are ready and the destinations free, and notifies the peers when it has ended. Work that
+// is ordered after a launch's end on the stream sees the data that it has written.
 //
 // Accesses have 16 bytes if both addresses, the row and all strides are multiples of 16; else of
 // the largest power of two that divides them. Neighbouring threads have neighbouring addresses.
@@ -24,7 +24,7 @@ struct ReshardPiece {
   const void *src = nullptr;
   void *dst = nullptr;
   rt::StridedBox box;
-  bool isLocal = false; // no link in between: spread evenly among the others
+  bool isLocal = false; // without a link in between: such pieces are spread evenly among the others
 };
 
 // A box in the kernel's form: `rows` rows of `perRow` words of `width` bytes.
@@ -64,15 +64,16 @@ struct ReshardCopy {
 };
 rt::Status checkReshardCopy(const ReshardCopy &copy);
 
-// On the current GPU; `stream` is a CUDA stream of it. Validates, neither blocks nor allocates, and
-// may be captured; the table outlives what it has put on the stream. Any thread. kCollInvalidCall:
-// arguments; kCollUnsupported: no CUDA, or a GPU without code; kCollDevice: CUDA refused.
+// Runs on the current GPU; `stream` is a CUDA stream of it. Validates, neither blocks nor
+// allocates, and may be captured; the table must outlive the work on the stream. Any thread may
+// call it. kCollInvalidCall: arguments; kCollUnsupported: no CUDA, or no code for the GPU;
+// kCollDevice: CUDA failed.
 rt::Status launchReshardCopy(const ReshardCopy &copy, void *stream);
-// Loads the kernel now: otherwise the first launch does, and may wait for running
+// Loads the kernel now. Without this call the first launch loads it, and may wait for running
 // kernels.
 rt::Status loadReshardCopy();
 
-// The same on the host, byte by byte. Pointers are the host's.
+// The same on the host, byte by byte. Pointers are to host memory.
 void reshardReference(const ReshardTable &table);
 
 } // namespace coll::kernels

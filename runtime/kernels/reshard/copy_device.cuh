@@ -1,9 +1,10 @@
 // copy_device.cuh - the kernel behind copy.h.
 //
-// 1. Blocks take units in turn, so that all are about as far as each other in the table: its order
-//    is that of the permutation. Local units are spread evenly among the others.
-// 2. A unit is looked up in the table; every thread does so by itself, no barrier.
-// 3. The unit's words go to the threads side by side; a thread loads a batch, then stores it.
+// 1. Blocks take units in turn, so that all blocks are at about the same place of the table, whose
+//    order is that of the permutation. Local units are spread evenly among the others.
+// 2. A unit is looked up in the table; every thread does so by itself, without a barrier.
+// 3. The unit's words are distributed over neighbouring threads; a thread loads a batch, then
+//    stores it.
 
 #ifndef COLL_RUNTIME_KERNELS_RESHARD_COPY_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_RESHARD_COPY_DEVICE_CUH
@@ -80,7 +81,7 @@ COLL_DEVICE void copyUnit(const ReshardEntry &entry, uint64_t unit) {
   }
 }
 
-// The last entry whose first unit is not behind `unit`.
+// The last entry whose first unit is at or before `unit`.
 COLL_DEVICE uint32_t findEntry(const ReshardEntry *entries, uint32_t count, uint64_t unit) {
   uint32_t low = 0, high = count;
   while (high - low > 1) {
@@ -121,7 +122,7 @@ COLL_DEVICE void reshardCopyKernel(const ReshardCopy &copy) {
   const uint64_t step = uint64_t{copy.parts} * simt::gridBlocks();
   for (uint64_t turn = copy.part + uint64_t{copy.parts} * simt::blockIndex(); turn < units;
        turn += step) {
-    // Local units that have had their turn before this one, and before the next.
+    // The number of local units before this turn, and before the next.
     const uint64_t local = turn * counts.localUnits / units;
     const bool isLocal = (turn + 1) * counts.localUnits / units != local;
     const uint64_t unit = isLocal ? local : turn - local;

@@ -1,4 +1,4 @@
-// tuning.h - sizes of the kernel that copies boxes, and why.
+// tuning.h - sizes of the kernel that copies boxes, with their reasons.
 
 #ifndef COLL_RUNTIME_KERNELS_RESHARD_TUNING_H
 #define COLL_RUNTIME_KERNELS_RESHARD_TUNING_H
@@ -13,7 +13,7 @@ namespace coll::kernels {
 inline constexpr int kReshardThreads = 512;
 inline constexpr int kReshardBlocksPerProcessor = 2;
 inline constexpr uint32_t kReshardBatch = 4;
-// Words narrower than 16 bytes: more of them are in flight, for the same number of bytes.
+// Words narrower than 16 bytes: more words are in flight, for the same number of bytes.
 inline constexpr uint32_t kReshardNarrowBatch = 8;
 
 // Words that a block takes at once: one batch of all its threads. Small enough that all blocks are

@@ -1,5 +1,4 @@
-// alone_device.cuh - the root update of a group of one: the optimizer without
-// communication.
+// alone_device.cuh - the root update of a group of one: the optimizer without communication.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_ALONE_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_ALONE_DEVICE_CUH

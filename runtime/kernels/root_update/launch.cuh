@@ -8,8 +8,8 @@
 //     return launchRootUpdateAs(group, update, optimizer, stream);
 //   }
 //
-// All members have to launch the same optimizer with the same constants: differences are detected,
-// as are different calls.
+// All members must launch the same optimizer with the same constants: differences are detected,
+// like different calls.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_LAUNCH_CUH

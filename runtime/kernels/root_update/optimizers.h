@@ -3,18 +3,17 @@
 // An optimizer is a trivially copyable struct with
 //
 //   static constexpr int kSlots;      // f32 values kept per parameter; 0 to kMaxOptimizerSlots
-//   struct Step { … };                // what one step's elements share; trivially copyable
+//   struct Step { … };                // the values common to all elements; trivially copyable
 //   Step prepare(const UpdateStep &now) const;
 //   float apply(const Step &step, float parameter, float gradient, float *slots) const;
 //
-// prepare() runs once per step and block, apply() once per parameter: it changes the slots
-// (which the user fills before the first step, as a rule with 0) and returns the new parameter.
-// `gradient` is the sum over ranks, already scaled. Both functions are COLL_HOST_DEVICE and
-// free of side effects. A user's optimizer follows this form (launch.cuh says how to launch
-// it).
+// prepare() runs once per step and block, apply() once per parameter: it changes the slots (which
+// the user fills before the first step, usually with 0) and returns the new parameter. `gradient`
+// is the sum over ranks, already scaled. Both functions are COLL_HOST_DEVICE and free of side
+// effects. A user's optimizer has the same form (see launch.cuh).
 //
-// The optimizers given here write every sum of products as one fused operation, so that a
-// compiler has nothing to contract: a GPU and a host get the same bits.
+// The optimizers below write every sum of products as one fused operation, so that a compiler has
+// nothing to contract: a GPU and a host get the same bits.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_OPTIMIZERS_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_OPTIMIZERS_H
@@ -36,14 +35,14 @@ inline constexpr int kMaxOptimizerSlots = 4;
 // replayed: the host, or a kernel in the graph, writes them before the step.
 struct UpdateStep {
   float learningRate;
-  float gradientScale; // of the gradients' sum; 1 / (loss scale), a clipping factor, …
+  float gradientScale; // a factor of the gradients' sum; 1 / (loss scale), a clipping factor, …
   uint64_t step;       // 1 for the first step
 };
 
 // a * b + c, rounded once.
 COLL_HOST_DEVICE inline float fused(float a, float b, float c) { return std::fma(a, b, c); }
 
-// base^exponent, by multiplications alone: the same on every machine.
+// base^exponent, with multiplications only: the same on every machine.
 COLL_HOST_DEVICE inline double power(double base, uint64_t exponent) {
   double result = 1;
   for (; exponent != 0; exponent >>= 1, base *= base)

@@ -1,4 +1,4 @@
-// packet_device.cuh - the root update in packets: small calls, for GPU and host.
+// packet_device.cuh - the root update with packets: small calls, for GPU and host.
 //
 // Every thread works alone, on the units at positions i, i + stride, … of every root's list:
 //
@@ -7,7 +7,7 @@
 //               the optimizer, stores, and sends the new parameters to all peers
 //   3. collect  waits for the other roots' parameters, and stores them
 //
-// A packet's data is its own flag: there is no fence, and no thread waits for another one of its
+// A packet's data is its own flag: there is no fence, and no thread waits for another thread of its
 // GPU.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_PACKET_DEVICE_CUH

@@ -1,12 +1,12 @@
-// plan.h - which rank updates which parameters.
+// plan.h - the assignment of parameters to the ranks that update them.
 //
-// The parameters of a step are spans of elements. Every span has one root, the rank that
-// sums its gradient, keeps its optimizer state and computes its new values. Whole parameters
-// may have roots (planRoots), or every rank the n-th part of one flat buffer (planShards).
+// The parameters of a step are spans of elements. Every span has one root, the rank that sums its
+// gradient, keeps its optimizer state and computes its new values. Either whole parameters have
+// roots (planRoots), or every rank is the root of the n-th part of one flat buffer (planShards).
 //
-// The spans of a root stand in one sequence, its *list*; `position` numbers the elements in it. A
-// span begins at a multiple of kUpdateGrain, so there may be gaps. All ranks must have the same
-// plan. The functions depend on their arguments alone; any thread may call them.
+// The spans of a root form one sequence, its *list*; `position` numbers the elements in it. A span
+// begins at a multiple of kUpdateGrain, so there may be gaps. All ranks must have the same plan.
+// The functions depend on their arguments alone; any thread may call them.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_PLAN_H
@@ -41,7 +41,7 @@ struct RootTable {
 };
 
 struct RootPlan {
-  // What the caller copies to every GPU and keeps there; empty for shards.
+  // The spans that the caller copies to every GPU and keeps there; empty for shards.
   std::vector<UpdateSpan> spans;
   RootTable table{}; // the caller sets table.spans, unless `spans` is empty
 
@@ -65,9 +65,9 @@ rt::Result<RootPlan> planRoots(const std::vector<RootedParameter> &parameters, i
 // kUpdateGrain, the last ones fewer or none. Offsets are the same in gradients and parameters.
 rt::Result<RootPlan> planShards(uint64_t count, int ranks);
 
-// Whether everything that a plan for this many ranks names is inside buffers of `gradients` and
-// `parameters` elements, and no parameter has two roots. kCollInvalidCall, with the first wrong
-// span.
+// Ok if everything that a plan for this many ranks names is inside buffers of `gradients` and
+// `parameters` elements, and no parameter has two roots. Otherwise kCollInvalidCall, with the first
+// wrong span.
 rt::Status checkPlan(const RootPlan &plan, int ranks, uint64_t gradients, uint64_t parameters);
 
 // A root for each parameter such that roots have about the same number of elements: the largest

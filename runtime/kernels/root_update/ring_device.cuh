@@ -1,18 +1,18 @@
-// ring_device.cuh - the root update by rings: calls of any size, for GPU and host.
+// ring_device.cuh - the root update with rings: calls of any size, for GPU and host.
 //
 // The blocks of all members with the same index work on the same positions and communicate only
 // with each other. A root's list is cut into chunks of gridBlocks() * blockElems positions; chunk
 // by chunk, a block
 //
 //   1. push     copies its part of every other root's chunk of gradients into that root's
-//               ring, peers in the order rank + 1, rank + 2, … so that each is written to by
-//               one. This is done a chunk ahead of the rest;
+//               ring, peers in the order rank + 1, rank + 2, … so that each has one writer
+//               at a time. This is done a chunk ahead of the rest;
 //   2. update   sums its own gradients and the slots in rank order, applies the optimizer,
 //               stores state and parameters, and parameters into member rank + 1 too;
 //   3. forward  copies the new parameters to rank + 2, rank + 3, …
 //
-// and signals behind one fence which slots are full, and which are free. At the end it waits for an
-// empty slot of every peer, which says that the peer's parameters have arrived.
+// and signals, after one fence, which slots are full, and which are free. At the end it waits for
+// an empty slot of every peer, which means that the peer's parameters have arrived.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_RING_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_RING_DEVICE_CUH
@@ -60,7 +60,7 @@ public:
 
 private:
   // Chunk c is pushed in round c and updated in round c + 1. The slot after that of the last chunk
-  // is empty and says that everything that the peer stores here has arrived. Ends early if the
+  // is empty and means that everything that the peer stores here has arrived. Ends early if the
   // group has failed.
   COLL_DEVICE void exchange(const peer::Rings &rings) const {
     using peer::RingSignal;
@@ -202,7 +202,7 @@ private:
     this->template storeState<kWhole>(in, cursor, i, count);
   }
 
-  // Threads read what they have stored themselves.
+  // Threads read their own stores.
   template <bool kWhole>
   COLL_DEVICE void forwardRange(Cursor cursor, Range part, P *target) const {
     constexpr uint32_t kTimes = kUnroll<kWhole, P, kForwardVectors>;

@@ -1,10 +1,10 @@
 // root_update.h - an optimizer's step on N GPUs, communication included, in one kernel.
 //
-// Every member of a group has its own gradients and the same parameters. One launch on each
-// member does what reduce_scatter, a fused optimizer kernel and all_gather would do:
+// Every member of a group has its own gradients and the same parameters. One launch on each member
+// replaces reduce_scatter, a fused optimizer kernel and all_gather:
 //
 //   sum  = gradients of member 0 + gradients of member 1 + …      in f32, in that order
-//   grad = sum * (step->gradientScale, divided by the number of members where `mean` is set)
+//   grad = sum * (step->gradientScale, divided by the number of members if `mean` is set)
 //   parameter = optimizer(parameter, grad, slots)                 in f32, at the root only
 //
 // and writes the new parameters, rounded once to their type, into every member's buffer. The plan
@@ -12,11 +12,11 @@
 // run, and for any number of blocks; for the optimizers of optimizers.h also those of
 // rootUpdateReference.
 //
-// Parameters narrower than f32 have a `master` copy in f32 at the root, which the optimizer works
-// on and which is never rounded. Parameters in f32 need none.
+// Parameters narrower than f32 have a `master` copy in f32 at the root, which the optimizer updates
+// and which is never rounded. Parameters in f32 need none.
 //
-// Any count, any alignment to the element. Full speed needs spans whose gradients, state and
-// parameters (those of all members) begin at multiples of 16 bytes.
+// Any count and any alignment to the element are valid. Full speed needs spans whose gradients,
+// state and parameters (those of all members) begin at multiples of 16 bytes.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_ROOT_UPDATE_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_ROOT_UPDATE_H
@@ -47,7 +47,7 @@ struct RootUpdate {
   void *parameters[kMaxPeers] = {};
   // State of the spans whose root is this member, table.elems[rank] elements each for a plan of
   // planRoots or planShards. Null if there are none.
-  float *master = nullptr;               // only where parameterType is not kCollF32
+  float *master = nullptr;               // only if parameterType is not kCollF32
   float *slots[kMaxOptimizerSlots] = {}; // the optimizer's first kSlots
   const UpdateStep *step = nullptr;      // GPU memory; the same values on all members
   RootTable table = {};                  // `spans`: GPU memory of this member
@@ -61,15 +61,15 @@ struct RootUpdate {
 using AnyOptimizer = std::variant<Sgd, Momentum, Adam, AdamW, Lion, RmsProp>;
 // "sgd", "momentum", "adam", "adamw", "lion", "rmsprop".
 const char *optimizerName(const AnyOptimizer &optimizer);
-// With default constants; nullopt if there is none of that name.
+// The optimizer with default constants; nullopt if there is none of that name.
 std::optional<AnyOptimizer> optimizerNamed(const std::string &name);
 int optimizerSlots(const AnyOptimizer &optimizer);
 
-// Enqueues on `stream` and returns at once; the rules of peer/group.h hold, its errors too: a peer
-// that is missing, or makes another call, ends the kernel with the group's error word, and
+// Puts the update on `stream` and returns at once. The rules of peer/group.h hold, also for errors:
+// if a peer is missing or makes another call, the kernel ends with the group's error word, and
 // parameters and state are then undefined. kCollInvalidCall: the arguments; kCollUnsupported: no
-// CUDA in this build, or a GPU that it has no code for; kCollDevice: CUDA refused. A user's
-// optimizer: launch.cuh.
+// CUDA in this build, or no code for this GPU; kCollDevice: CUDA failed. launch.cuh launches a
+// user's optimizer.
 rt::Status launchRootUpdate(const PeerGroup &group, const RootUpdate &update,
                             const AnyOptimizer &optimizer, void *stream);
 
@@ -78,7 +78,7 @@ rt::Status launchSetStep(UpdateStep *step, const UpdateStep &value, void *stream
 // ++step->step, on the stream: at the beginning or end of a captured step.
 rt::Status launchNextStep(UpdateStep *step, void *stream);
 
-// Whether the arguments are valid; `numSlots` is the optimizer's.
+// Ok if the arguments are valid; `numSlots` is the optimizer's.
 rt::Status checkRootUpdate(const PeerGroup &group, const RootUpdate &update, int numSlots);
 
 // --- the same on the host, one element after the other
@@ -94,9 +94,9 @@ ElementUpdate elementUpdate(const Optimizer &optimizer, const UpdateStep &now) {
 }
 ElementUpdate elementUpdate(const AnyOptimizer &optimizer, const UpdateStep &now);
 
-// Does for all members, with pointers of the host, what one launch on each of them does. calls[r]
-// is member r's, of which only its own parameters are used: calls[r].parameters[r]. `spans` replace
-// those of the table, unless it has shards.
+// Does the work of one launch on each member, for all members, with pointers to host memory.
+// calls[r] is member r's call, of which only its own parameters are used: calls[r].parameters[r].
+// `spans` replace those of the table, unless it has shards.
 void rootUpdateReference(const std::vector<RootUpdate> &calls, const std::vector<UpdateSpan> &spans,
                          int numSlots, const ElementUpdate &apply);
 

@@ -1,4 +1,4 @@
-// spans.cuh - the places of the root update's elements, and how they are moved.
+// spans.cuh - the places of the root update's elements, and functions that move them.
 //
 // Threads work on *units*: as many neighbouring elements as fill 16 bytes of the narrowest
 // type. A unit belongs to one span at most, since spans begin at multiples of kUpdateGrain.
@@ -85,7 +85,7 @@ struct Range {
 // Walks forward through a root's list.
 class Cursor {
 public:
-  // Starts at the first span that ends behind `position`.
+  // Starts at the first span that ends after `position`.
   COLL_DEVICE Cursor(const RootTable &table, uint32_t root, uint64_t position)
       : spans_(table.spans ? table.spans : table.shards), next_(table.first[root]),
         last_(table.first[root + 1]) {

@@ -11,7 +11,7 @@ uint64_t ceilDiv(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 uint64_t roundUp(uint64_t elems) { return ceilDiv(elems, kUpdateGrain) * kUpdateGrain; }
 
-// A hash of what all members have to agree on.
+// A hash of the values that all members have to agree on.
 uint32_t hashOf(const RootUpdate &update, uint32_t ranks, uint32_t optimizer) {
   uint32_t hash = optimizer;
   const auto add = [&](uint64_t value) { mix(hash, value); };
@@ -38,12 +38,12 @@ bool fitsPackets(const PeerGroup &group, const RootUpdate &call, uint64_t longes
          part <= group.layout.packetBytes / 2;
 }
 
-// `useful`: how many blocks have something to do.
+// `useful`: number of blocks that have something to do.
 uint32_t chooseBlocks(const PeerGroup &group, uint64_t useful, uint32_t processors, bool packets) {
   if (group.size == 1)
     return static_cast<uint32_t>(
         std::clamp<uint64_t>(useful, 1, std::min(processors * kAloneBlocks, kPeerMaxBlocks)));
-  // One of these blocks takes the place of two of the other kernels.
+  // One of these blocks needs the room of two of the other kernels' blocks.
   const uint32_t resident = group.maxBlocks != 0 ? std::max(1u, group.maxBlocks / 2) : processors;
   const uint64_t most = std::min({processors, group.layout.ringBlocks, resident});
   // With packets, one more block exchanges tokens with the peers.

@@ -1,4 +1,4 @@
-// tuning.h - sizes of the root update's kernel, and why.
+// tuning.h - sizes of the root update's kernel, with their reasons.
 
 #ifndef COLL_RUNTIME_KERNELS_ROOT_UPDATE_TUNING_H
 #define COLL_RUNTIME_KERNELS_ROOT_UPDATE_TUNING_H
@@ -10,19 +10,19 @@
 
 namespace coll::kernels {
 
-// A block a multiprocessor, 128 registers a thread: units in flight count, not warps. On 2 H200
+// A block a multiprocessor, 128 registers a thread: units in flight matter, not warps. On 2 H200
 // with Adam in f32, 16 Mi parameters took 200 us with 132 blocks, 222 with 96, 235 with 64; with
-// 256 threads 205. A chunk has a fence and flags of its own, so it is a whole slot where there is
-// enough to do: with slots of 64 KiB 197 us, with 32 KiB 201.
+// 256 threads 205. A chunk has its own fence and flags, so it is a whole slot if there is enough to
+// do: with slots of 64 KiB 197 us, with 32 KiB 201.
 inline constexpr uint32_t kUpdateThreads = 512;
 
-// For a group of one, which waits for no peer: enough to keep its memory busy, and how many blocks
-// have to fit on a multiprocessor.
+// For a group of one, which waits for no peer: enough threads to keep its memory busy, and the
+// number of blocks that have to fit on a multiprocessor.
 inline constexpr uint32_t kAloneThreads = 256;
 inline constexpr uint32_t kAloneBlocks = 3;
 
-// 16-byte loads in flight per thread where aligned gradients or parameters are copied: a slot of
-// 32 KiB has four for each thread.
+// 16-byte loads in flight per thread when aligned gradients or parameters are copied: a slot of 32
+// KiB has four for each thread.
 inline constexpr uint32_t kPushVectors = 4;
 inline constexpr uint32_t kForwardVectors = 4;
 // Elements in flight per thread in an update on two members; on more, one unit's loads are
@@ -39,10 +39,10 @@ namespace root_update {
 struct Arguments {
   PeerGroup group;
   RootUpdate update;   // with the numbers of blocks and threads that are launched
-  bool packets;        // else by rings
+  bool packets;        // false: rings
   uint32_t blockElems; // positions of a block in a chunk; a multiple of kUpdateGrain
   uint32_t chunks;     // of the longest list, 1 at least
-  uint32_t call;       // what the members compare when they enter
+  uint32_t call;       // a hash that the members compare when they enter
 };
 
 // Divides a checked call into blocks and chunks: the same on all members, if their GPUs
@@ -57,8 +57,8 @@ inline void mix(uint32_t &hash, uint64_t value) {
     hash = (hash ^ static_cast<uint32_t>(value >> 8 * i & 0xFF)) * 16777619u;
 }
 
-// A hash of the optimizer's kind and constants: of its results in some steps. Its bytes could not
-// be used, because some of them may be padding.
+// A hash of the optimizer's kind and constants, computed from its results in some steps. Its bytes
+// cannot be hashed, because some of them may be padding.
 template <typename Optimizer>
 uint32_t markOf(const Optimizer &optimizer) {
   constexpr UpdateStep kStep = {0.125f, 1, 3};

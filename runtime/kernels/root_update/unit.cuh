@@ -22,7 +22,7 @@ struct Shared {
   peer::RingScratch rings;
 };
 
-// What both kernels share, as one thread does it. kRanks: the group's size if loops over it are
+// Code of both kernels, as one thread runs it. kRanks: the group's size if loops over it are
 // unrolled, or kMaxPeers for any size.
 template <typename Optimizer, typename Gradient, typename Parameter, uint32_t kRanks>
 class Root {
@@ -48,8 +48,8 @@ protected:
         shared_(*reinterpret_cast<Shared<Optimizer> *>(shared)), rank_(args.group.rank),
         ranks_(kRanks == kMaxPeers ? args.group.size : kRanks) {}
 
-  // One thread prepares the step for the block while gradients travel; the others see it after the
-  // next barrier. It is the last thread, because the first ones wait for peers.
+  // One thread prepares the step for the block while gradients are on their way; the others see it
+  // after the next barrier. It is the last thread, because the first ones wait for peers.
   COLL_DEVICE void prepare() const {
     if (simt::threadIndex() + 1 != simt::blockThreads())
       return;

@@ -1,10 +1,9 @@
-// bulk_sm80.cuh - the same as bulk_sm90.cuh for GPUs without a bulk-copy engine and without an
-// order of kernels that overlap. Included by cuda.cuh.
+// bulk_sm80.cuh - replaces bulk_sm90.cuh on GPUs without a bulk-copy engine and without overlapping
+// kernels. Included by cuda.cuh.
 //
-// A thread that loads or stores in bulk moves the bytes itself, 16 at a time, and is done with
-// them when the call returns: a warp's ring of stages still works, but nothing is in flight
-// meanwhile. Barriers count bytes, which mbarriers cannot before sm_90, so they are words of their
-// own.
+// A thread that loads or stores in bulk moves the bytes itself, 16 at a time, and they have arrived
+// when the call returns. A warp's ring of stages still works, but nothing is in flight meanwhile.
+// Barriers count bytes, which mbarriers cannot before sm_90, so they are ordinary words.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_BULK_SM80_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_BULK_SM80_CUH
@@ -17,7 +16,7 @@ namespace coll::kernels::simt {
 COLL_DEVICE void awaitPrevious() {}
 COLL_DEVICE void letNextLaunch() {}
 
-// A Barrier's first word: what the phase still waits for, in bytes and arrivals. Bytes may arrive
+// A Barrier's first word: the bytes and arrivals for which the phase still waits. Bytes may arrive
 // before they are expected. The second word: arrivals of a phase, and the phase's parity.
 inline constexpr int32_t kArrival = 1 << 20; // more than any bytes
 COLL_DEVICE int32_t *dueOf(Barrier *barrier) { return reinterpret_cast<int32_t *>(barrier); }

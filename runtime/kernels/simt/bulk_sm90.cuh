@@ -1,5 +1,5 @@
-// bulk_sm90.cuh - barriers, bulk copies and the order of kernels, as sm_90 and later have them.
-// Included by cuda.cuh.
+// bulk_sm90.cuh - barriers, bulk copies and overlapping kernels of sm_90 and later. Included by
+// cuda.cuh.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_BULK_SM90_CUH
@@ -8,8 +8,8 @@
 
 namespace coll::kernels::simt {
 
-// For kernels that were launched `early`: waits until all earlier work of the stream is over and
-// visible.
+// For kernels that were launched `early`: waits until all earlier work of the stream has ended and
+// is visible.
 COLL_DEVICE void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 // Allows the next kernel of the stream to start, if it was launched early, once all blocks have
 // called this.
@@ -62,14 +62,14 @@ COLL_DEVICE void bulkStore(void *global, const void *shared, uint32_t bytes) {
                "r"(sharedAddress(shared)), "r"(bytes)
                : "memory");
 }
-// Makes a group of the thread's stores since the last one; it may be empty.
+// Groups the thread's stores since the last group; the group may be empty.
 COLL_DEVICE void bulkCommit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Waits until all but the youngest `pending` groups have read their shared memory.
+// Waits until all but the latest `pending` groups have read their shared memory.
 template <int pending>
 COLL_DEVICE void bulkWaitRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
-// Waits until all but the youngest `pending` groups are done.
+// Waits until all but the latest `pending` groups are done.
 template <int pending>
 COLL_DEVICE void bulkWait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");

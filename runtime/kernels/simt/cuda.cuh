@@ -1,5 +1,5 @@
-// cuda.cuh - simt.h on a GPU: one or two instructions per function. For sm_80 and later; functions
-// that need sm_90 are in a file of their own, beside one that replaces them.
+// cuda.cuh - simt.h on a GPU: one or two instructions per function. For sm_80 and later. Functions
+// that need sm_90 are in a separate file, beside one that replaces them.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_CUDA_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_CUDA_CUH
@@ -7,7 +7,7 @@
 #define COLL_DEVICE __device__ __forceinline__
 // A long function that is called from many places.
 #define COLL_DEVICE_CALL inline __device__ __noinline__
-// Before a loop.
+// Put before a loop.
 #define COLL_PRAGMA(text) _Pragma(#text)
 // Unrolls a loop whose count the compiler knows: arrays stay in registers only if the loop
 // disappears.
@@ -16,7 +16,7 @@
 
 namespace coll::kernels::simt {
 
-// --- where a thread is
+// --- the position of a thread
 
 COLL_DEVICE uint32_t threadIndex() { return threadIdx.x; }
 COLL_DEVICE uint32_t blockIndex() { return blockIdx.x; }
@@ -145,11 +145,11 @@ COLL_DEVICE void storePacket(void *address, Vec16 v) {
       : "memory");
 }
 COLL_DEVICE void fenceSystem() { __threadfence_system(); }
-// In a loop that polls.
+// Call it in a loop that polls.
 COLL_DEVICE void pause() { __nanosleep(20); }
 // The same for loops that must react at once.
 COLL_DEVICE void giveWay() {}
-// Nanoseconds since some moment, with a coarse resolution.
+// Nanoseconds since a fixed time, with a coarse resolution.
 COLL_DEVICE uint64_t clockNs() {
   uint64_t ns;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));

@@ -1,5 +1,5 @@
-// matrix_cuda.cuh - the matrix units, and copies to shared memory that threads wait for later, of
-// sm_80 and later GPUs. Included by cuda.cuh; simt.h names the functions.
+// matrix_cuda.cuh - the matrix units, and asynchronous copies to shared memory, of sm_80 and later
+// GPUs. Included by cuda.cuh; simt.h names the functions.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_MATRIX_CUDA_CUH
 #define COLL_RUNTIME_KERNELS_SIMT_MATRIX_CUDA_CUH

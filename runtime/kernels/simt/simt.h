@@ -1,14 +1,14 @@
 // simt.h - the functions that kernels of this project use, on a GPU and on the host.
 //
-// Device code (`x_device.cuh`) calls these functions instead of CUDA's built-in ones.
-// Under nvcc they are those instructions (cuda.cuh). Under a C++ compiler they are
-// the emulation that COLL_SIMT_HOST names (the tests' target CollSimt): each CUDA thread is a
-// fiber there, so that the same code runs, and is checked by the sanitizers, without a GPU.
+// Device code (`x_device.cuh`) calls these functions instead of CUDA's built-in ones. Under nvcc
+// they are those instructions (cuda.cuh). Under a C++ compiler they are the emulation that
+// COLL_SIMT_HOST names (the tests' target CollSimt), in which each CUDA thread is a fiber: the same
+// code runs without a GPU, and the sanitizers check it.
 //
 // Functions of a warp are called by all 32 threads of it, converged; syncBlock by all threads of
 // the block. Threads of a block are a multiple of 32.
 //
-//   threadIndex blockIndex blockThreads gridBlocks lane      where a thread is
+//   threadIndex blockIndex blockThreads gridBlocks lane      the position of a thread
 //   syncWarp syncBlock syncBlockAny                          threads meet
 //   shuffle shuffleUp ballot sum; countBits lowestBit        between threads; of a ballot
 //   load16 store16 loadGlobal16 storeGlobal16 funnelShift    16 bytes at an aligned address
@@ -25,18 +25,18 @@
 //   exp2 logarithm packBf16 packF16 roundTf32 shuffleXor     numbers
 //   loadMatrices loadTransposed multiplyBf16 …               the matrix units
 //
-// Global memory that others write is read after an acquire, by this thread or by one of the
-// block with a barrier since; ordinary loads may come from a cache that an acquire empties.
+// Global memory that others write is read after an acquire, by this thread or by one of the block
+// followed by a barrier; ordinary loads may be served from a cache, which an acquire empties.
 //
-// Bulk copies: addresses and sizes are multiples of 16. The engine reads and writes
-// through the *async proxy*: what a thread knows by ordinary loads (say, that the host
-// has written a buffer) orders bulk copies only after fenceAsync(). A load is complete,
-// and visible, for a thread that waited for its barrier; a store has read its shared
-// memory after bulkWaitRead, and is visible after bulkWait, for the thread that issued it.
+// Bulk copies: addresses and sizes are multiples of 16. The engine reads and writes through the
+// *async proxy*: what a thread has learned by ordinary loads (for example, that the host has
+// written a buffer) orders bulk copies only after fenceAsync(). A load is complete, and visible,
+// for a thread that waited for its barrier; a store has read its shared memory after bulkWaitRead,
+// and is visible after bulkWait, for the thread that issued it.
 
-// Copies of a thread: copyAsync* write zeros if the source `isThere` not, of which nothing is read
-// then. A group of them, ended by commitCopies(), has arrived for the thread that issued it after
-// waitCopies() with the number of later groups, and for the block after a barrier.
+// Asynchronous copies of a thread: if `isThere` is false, copyAsync* write zeros and do not read
+// the source. A group of copies, ended by commitCopies(), has arrived for the thread that issued it
+// after waitCopies() with the number of later groups, and for the block after a barrier.
 //
 // Matrix units. With g = lane / 4 and t = lane % 4:
 //   loadMatrices: four matrices of 8 rows of 16 bytes; lane l has the address of row l % 8 of

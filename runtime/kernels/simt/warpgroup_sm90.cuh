@@ -1,16 +1,16 @@
-// warpgroup_sm90.cuh - the matrix units of sm_90a, which four warps use together and whose right
-// operand, and left one if it is no register's, is read from shared memory.
+// warpgroup_sm90.cuh - the matrix units of sm_90a. Four warps use them together; the right operand,
+// and the left one if it is not in registers, is read from shared memory.
 //
 // A warpgroup is 128 threads from a multiple of 128. Each warp has 16 of the 64 rows of a product,
-// whose sums, and left operand, lie with the lanes as those of multiplyBf16 in simt.h.
+// whose sums and left operand are distributed over the lanes like those of multiplyBf16 in simt.h.
 //
 // Products are asynchronous: warpgroupFence() orders what threads wrote into sums and left operands
 // before them; after warpgroupCommit() and warpgroupWait<number of later groups>() sums may be
-// read, and operands overwritten. What threads or their copies have written into shared memory is
-// read after fenceShared() of the writers and a barrier.
+// read, and operands overwritten. Data that threads or their copies have written into shared memory
+// is read only after fenceShared() by the writers and a barrier.
 //
-// Operands in shared memory: rows of 128 bytes, 8 pieces of 16 bytes, where piece p of row r stands
-// at p ^ r % 8; the first row is at a multiple of 1024 bytes, further columns in further blocks of
+// Operands in shared memory: rows of 128 bytes, 8 pieces of 16 bytes, with piece p of row r at p ^
+// r % 8; the first row is at a multiple of 1024 bytes, further columns are in further blocks of
 // such rows.
 
 #ifndef COLL_RUNTIME_KERNELS_SIMT_WARPGROUP_SM90_CUH
@@ -21,7 +21,7 @@
 namespace coll::kernels::simt {
 
 COLL_DEVICE void warpgroupFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-// Before products of the block read what this thread has written into shared memory.
+// Call it before products of the block read data that this thread has written into shared memory.
 COLL_DEVICE void fenceShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 COLL_DEVICE void warpgroupCommit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");

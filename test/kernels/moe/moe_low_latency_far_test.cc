@@ -147,7 +147,7 @@ TEST_P(LowLatencyFarTest, AMessageThatDoesNotComeEndsTheWait) {
   two.world.run(two.round.dispatch, kLowLatencySend, 1);
   two.world.network.carry(two.world.shape, 0, 1, 0, 1);
   two.world.run(two.round.dispatch, kLowLatencyReceive, 2);
-  expectError(members, 0, "rank 1, or its data, did not come before the deadline");
+  expectError(members, 0, "rank 1, or its data, did not arrive before the deadline");
   EXPECT_EQ(members.error(1), 0u) << describeErrorWord(members.error(1));
 }
 
@@ -160,7 +160,7 @@ TEST_P(LowLatencyFarTest, AMessageThatIsNotGoneIsNotWrittenOver) {
   const char *message = network.messageTo(0, 0, 1);
   const std::vector<char> before(message, message + network.area(0).messageBytes);
   two.world.run(two.round.dispatch, kLowLatencySend, 2);
-  expectError(members, 0, "rank 1, or its data, did not come before the deadline");
+  expectError(members, 0, "rank 1, or its data, did not arrive before the deadline");
   EXPECT_EQ(std::memcmp(message, before.data(), before.size()), 0);
   EXPECT_EQ(network.word(0, 0, network.area(0).rung, 1), 1u);
 }

@@ -204,7 +204,7 @@ TEST_P(LowLatencyTest, AMemberThatDoesNotComeEndsTheOthers) {
     auto launches = launchesOf(plainRounds(members, 6), members.size());
     launches[1].resize(kept);
     ASSERT_TRUE(members.run(launches, 1).ok());
-    expectFailure(members, {0, 2}, "member 1 of the group, or its data, did not come");
+    expectFailure(members, {0, 2}, "member 1 of the group, or its data, did not arrive");
   }
 }
 

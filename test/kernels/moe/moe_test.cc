@@ -238,7 +238,7 @@ TEST_P(MoeTest, AMemberThatDoesNotComeEndsTheOthers) {
     auto launches = launchesOf(round, false);
     launches[1].resize(kept);
     ASSERT_TRUE(members.run(launches, 1).ok());
-    expectFailure(members, {0, 2}, "member 1 of the group, or its data, did not come");
+    expectFailure(members, {0, 2}, "member 1 of the group, or its data, did not arrive");
   }
 }
 
