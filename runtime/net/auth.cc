@@ -9,8 +9,8 @@ namespace coll::net {
 
 Result<Secret> Secret::create(std::string_view text) {
   if (text.size() < kMinBytes)
-    return Status::invalid("a job's secret (COLL_SECRET) has at least " +
-                           std::to_string(kMinBytes) + " characters, not " +
+    return Status::invalid("a job's secret (COLL_SECRET) needs at least " +
+                           std::to_string(kMinBytes) + " characters, it has " +
                            std::to_string(text.size()));
   return Secret(text);
 }

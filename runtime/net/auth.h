@@ -24,7 +24,7 @@ class Secret {
 public:
   static constexpr size_t kMinBytes = 16;
 
-  // Refuses a secret of fewer than kMinBytes.
+  // kCollInvalidCall if the secret has fewer than kMinBytes.
   static Result<Secret> create(std::string_view text);
   Secret(const Secret &) = default;
   Secret(Secret &&) = default;
@@ -41,7 +41,7 @@ private:
   std::string key_;
 };
 
-// Takes the same time wherever the two differ.
+// Takes the same time for any position of the first difference.
 bool sameMac(const Mac &a, const Mac &b);
 
 // Unpredictable bytes.

@@ -52,7 +52,7 @@ void Handshake::fail(CollCode code, std::string message) {
 
 Handshake::State Handshake::advance() {
   while (true) {
-    // A refusal is written before the failure is reported, so that the peer learns it.
+    // A refusal is written before the failure is reported, so that the peer learns the reason.
     if (!flush())
       return failed_ ? State::Failed : State::Writing;
     if (failed_)

@@ -22,8 +22,8 @@
 
 namespace coll::net {
 
-// One side of a handshake. One thread at a time drives the socket by advance(). No byte beyond the
-// handshake is read.
+// One side of a handshake. One thread at a time drives the socket by calling advance(). It reads no
+// byte beyond the handshake.
 class Handshake {
 public:
   enum class State { Reading, Writing, Done, Failed };
@@ -36,8 +36,8 @@ public:
 
   // Proceeds as far as the socket allows. Reading and Writing say which event to wait for.
   State advance();
-  // Only if Failed. kCollPeer: the peer answered, and refused or could not prove itself; kCollLink:
-  // the connection ended.
+  // Only if Failed. kCollPeer: the peer answered, and rejected this side or could not prove itself;
+  // kCollLink: the connection ended.
   const Status &failure() const { return failure_; }
   const wire::Context &context() const { return hello_.context; }
   // Client: the proof has been sent, and the server may have accepted it.

@@ -1,4 +1,4 @@
-// listener_handle.h - what a peer needs to know of a listener of any transport.
+// listener_handle.h - the data that a peer needs to connect to a listener of any transport.
 
 #ifndef COLL_RUNTIME_NET_LISTENER_HANDLE_H
 #define COLL_RUNTIME_NET_LISTENER_HANDLE_H
@@ -11,7 +11,7 @@
 
 namespace coll::net {
 
-// Follows the transport's own magic and version in a Handle: family (4 or 6), port, address
+// Encoded after the transport's own magic and version in a Handle: family (4 or 6), port, address
 // (16 bytes), scope, listener's number, whether a secret follows, the secret (32 bytes).
 struct ListenerHandle {
   static constexpr size_t kBytes = 1 + 2 + 16 + 4 + 8 + 1 + 32;
@@ -27,12 +27,12 @@ void encode(const ListenerHandle &handle, wire::Encoder &encoder);
 std::optional<ListenerHandle> decodeListener(wire::Decoder &decoder);
 
 // Fills the handle of a new listener: the address of `socket`, a number and, if the job has no
-// secret, a secret of its own. Returns the secret that peers have to prove.
+// secret, a secret of the listener. Returns the secret that peers have to prove.
 Result<Secret> nameListener(const Fd &socket, const std::optional<Secret> &ofJob,
                             ListenerHandle &handle);
 
 // The secret that a listener's peers have to prove: the job's or, if there is none, the listener's.
-// It is an error if one side has a job's secret and the other has not.
+// It is an error if only one side has a job's secret.
 Result<Secret> secretFor(const std::optional<Secret> &ofJob, const ListenerHandle &handle);
 
 } // namespace coll::net

@@ -1,7 +1,7 @@
 // node_socket.h - Unix sockets between the processes of a node, which carry descriptors.
 //
-// Names are in the abstract name space: no file remains, and the kernel closes a process's sockets
-// however the process ends. Peers that run as another user are refused.
+// Names are in the abstract name space: no file remains, and the kernel closes the sockets of a
+// process however it ends. Peers that run as another user are rejected.
 
 #ifndef COLL_RUNTIME_NET_NODE_SOCKET_H
 #define COLL_RUNTIME_NET_NODE_SOCKET_H

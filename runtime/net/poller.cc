@@ -35,7 +35,7 @@ void Poller::stop() {
 
 Poller::~Poller() {
   stop();
-  // Handlers may own objects that call this poller: release them without the lock.
+  // Handlers may own objects that call this poller, so they are released without the lock.
   std::unordered_map<uint64_t, Entry> entries;
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -15,7 +15,7 @@
 
 namespace coll::net {
 
-// Called on the thread of each poller that the handler was added to.
+// Called on the thread of the poller to which the handler was added.
 class PollHandler {
 public:
   virtual ~PollHandler() = default;
@@ -26,8 +26,8 @@ public:
   virtual void onPosted() {}
 };
 
-// Level-triggered epoll. All functions may be called from any thread, handlers
-// included. The poller shares ownership of a handler until remove().
+// Uses level-triggered epoll. All functions may be called from any thread, also by handlers. The
+// poller shares ownership of a handler until remove().
 class Poller {
 public:
   // After work, the thread polls for spinUs before it sleeps, because waking it costs more than
@@ -38,9 +38,9 @@ public:
   // Ends the thread: no handler is called afterwards. Must not be called by a handler.
   void stop();
 
-  // A number for add(), so that a handler knows its own before its first event.
+  // Reserves a number for add(), so that a handler knows its number before its first event.
   uint64_t reserve() { return next_.fetch_add(1); }
-  // deadlineUs 0: none; fd -1: only posts and deadlines. The handler keeps `fd` open until
+  // deadlineUs 0: no deadline; fd -1: only posts and deadlines. The handler keeps `fd` open until
   // remove().
   Status add(uint64_t id, int fd, uint32_t events, std::shared_ptr<PollHandler> handler,
              int64_t deadlineUs = 0);
@@ -49,7 +49,7 @@ public:
   // Calls the handler's onPosted() soon, once for all earlier posts. Costs no system call while the
   // thread is busy.
   void post(uint64_t id);
-  // A call of the handler may still be running, unless this is the poller's thread.
+  // A call of the handler may still be running, unless the caller is the poller's thread.
   void remove(uint64_t id, int fd);
   size_t numHandlers() const;
   // Whether the calling thread is this poller's thread.

@@ -1,4 +1,4 @@
-// rate_limit.h - limits log lines that strangers can cause.
+// rate_limit.h - limits log lines that unknown processes can cause.
 
 #ifndef COLL_RUNTIME_NET_RATE_LIMIT_H
 #define COLL_RUNTIME_NET_RATE_LIMIT_H

@@ -1,5 +1,5 @@
-// requests.h - what the connections of the transports share: requests in flight, receives that wait
-// for a message, messages that wait for a receive, and equal parts.
+// requests.h - code that the connections of the transports share: requests in flight, receives that
+// wait for a message, messages that wait for a receive, and equal parts.
 //
 // There are no locks here: the connection's lock protects everything except `state`.
 
@@ -26,7 +26,7 @@ struct BufferRequest : Request {
 
   Kind kind = Kind::Free;
   uint32_t index = 0;      // index in its pool
-  uint32_t generation = 0; // how many requests had this index before
+  uint32_t generation = 0; // how many requests have had this index before
   uint64_t tag = 0;
   uint64_t total = 0;    // length of the message or transfer
   uint64_t capacity = 0; // of the buffers
@@ -45,7 +45,7 @@ struct BufferRequest : Request {
     failure = std::move(status);
     state.store(Failed, std::memory_order_release);
   }
-  // The outcome, once. Must not be called while the request is Pending.
+  // Returns the outcome, once. Must not be called while the request is Pending.
   Result<Completion> outcome();
   Status truncation() const;
 

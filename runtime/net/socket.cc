@@ -42,7 +42,7 @@ Result<Address> Address::parse(std::string_view text) {
   uint16_t number = 0;
   auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   if (error != std::errc() || end != port.data() + port.size())
-    return Status::invalid("\"" + port + "\" is no port");
+    return Status::invalid("\"" + port + "\" is not a port");
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo *found = nullptr;
@@ -146,7 +146,7 @@ struct Subnet {
     auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), subnet.bits);
     if (subnet.size == 0 || error != std::errc() || end != bits.data() + bits.size() ||
         subnet.bits > subnet.size * 8)
-      return Status::invalid("\"" + text + "\" is no subnet");
+      return Status::invalid("\"" + text + "\" is not a subnet");
     return subnet;
   }
 

@@ -20,7 +20,7 @@ using rt::Fd;
 using rt::Result;
 using rt::Status;
 
-// Time of a clock that never goes back (CLOCK_MONOTONIC).
+// Time of a clock that never moves backwards (CLOCK_MONOTONIC).
 int64_t nowUs();
 int64_t nowNs();
 
@@ -56,8 +56,9 @@ Result<Fd> listenOn(const Address &address);
 Result<Address> localAddress(const Fd &fd);
 Result<Address> peerAddress(const Fd &fd);
 // Accepts the pending connections of a listening socket, at most 64, and passes them to `welcome`
-// as non-blocking sockets. If the system has no descriptor or memory for one, `makeRoom` frees one;
-// if it cannot (false), the backlog and this thread wait for a millisecond.
+// as non-blocking sockets. If the system has no descriptor or memory for one, `makeRoom` is called
+// to free one; if it returns false, this thread sleeps for a millisecond and the connections stay
+// in the backlog.
 void acceptWaiting(const Fd &listener, const std::function<void(Fd)> &welcome,
                    const std::function<bool()> &makeRoom);
 // Starts a connection. The socket is non-blocking: it becomes writable when the connection exists
@@ -67,7 +68,7 @@ Result<Fd> startConnect(const Address &peer);
 Status connectOutcome(int fd);
 // Sets no delay, keepalive, and an error if the peer acknowledges nothing for timeoutUs.
 void setStreamOptions(const Fd &fd, int64_t timeoutUs);
-// Whether both ends of a connection have one address, so that no network is in between.
+// Whether both ends of a connection have the same address, so that there is no network in between.
 bool staysHere(const Fd &fd);
 // Limits the bytes in flight, instead of the kernel's own tuning.
 void setSendBuffer(const Fd &fd, int bytes);

@@ -24,7 +24,7 @@ Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutU
                     "the request has not ended in " + std::to_string(timeoutUs) + " us");
     if (passedUs < spinUs)
       continue;
-    // The transport's threads progress meanwhile; longer waits may notice the end later.
+    // The transport's threads progress during longer waits, which may then notice the end later.
     connection.rest();
     std::this_thread::sleep_for(std::chrono::microseconds(pauseUs));
     pauseUs = std::min<int64_t>(pauseUs * 2, 200);
@@ -56,7 +56,7 @@ Result<uint64_t> totalBytes(const Segment *segments, int count, const RemoteRows
                             const DeviceProperties &properties) {
   Result<uint64_t> total = totalBytes(segments, count, properties);
   if (total && !rows.areRows(*total))
-    return Status::invalid(std::to_string(*total) + " bytes are no rows of " +
+    return Status::invalid(std::to_string(*total) + " bytes cannot be read as rows of " +
                            std::to_string(rows.rowBytes) + " bytes, " +
                            std::to_string(rows.stride) + " apart and at most " +
                            std::to_string(kMaxRemoteRows));

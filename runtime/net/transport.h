@@ -5,27 +5,26 @@
 //   Result<std::unique_ptr<Connector>> connector = transport.connect(device, handle);
 //   …connector->poll() and listener->accept() until both give a Connection…
 //
-// **Nothing blocks**, except close() and deregMr(), which wait for system calls that are under way
-// and do not wait for the peer. What a call starts progresses by itself: a transport has threads of
-// its own if it needs them, and serves the peer's one-sided operations while the application does
-// something else.
+// **Nothing blocks**, except close() and deregMr(), which wait for running system calls but not for
+// the peer. Work that a call starts progresses by itself: a transport has its own threads if it
+// needs them, and serves the peer's one-sided operations while the application does something else.
 //
 // **Threads.** Every function of Transport and Listener may be called from any thread.
 // On a Connection any thread may post; a request is tested by one thread at a time;
 // close() and the destructor exclude all other calls on that connection.
 //
-// **Ownership.** A posted buffer belongs to the transport until the request is done or
-// has failed, or the connection was closed. A Request belongs to its connection; it is
-// gone once test() has reported its end. A Memory has to outlive the requests that
-// name it; a connection has to die before its transport.
+// **Ownership.** A posted buffer belongs to the transport until the request is done or has failed,
+// or the connection was closed. A Request belongs to its connection; it must not be used after
+// test() has reported its end. A Memory has to outlive the requests that name it; a connection must
+// be destroyed before its transport.
 //
 // **Order.** Messages with the same tag arrive in the order in which one thread sent
 // them and match receives in the order in which those were posted. Between tags, and
 // between one-sided operations, there is no order.
 //
-// **Failure.** An error of a connection ends that connection and all its requests, and
-// no other. The code says what must be rebuilt (runtime/step/abi/abi.h): kCollLink and kCollPeer
-// the connection; kCollInvalidCall and kCollMismatch concern one request alone.
+// **Failure.** An error of a connection ends that connection and all its requests, and no other.
+// The code says what must be rebuilt (runtime/base/codes.h): kCollLink and kCollPeer the
+// connection; kCollInvalidCall and kCollMismatch concern only the request.
 
 #ifndef COLL_RUNTIME_NET_TRANSPORT_H
 #define COLL_RUNTIME_NET_TRANSPORT_H
@@ -43,16 +42,16 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Where a buffer is. A transport lists the kinds that it accepts.
+// The kind of a buffer's memory. A transport lists the kinds that it accepts.
 enum class MemoryKind : uint32_t { Host = 1, Cuda = 2, Dmabuf = 4 };
 
 // How received data reaches a GPU. The numbers are NCCL's net device types.
 enum class DeviceType : int32_t { Host = 0, Unpack = 1 };
 
-// What a kernel needs to take part in a connection; see Connection::deviceHandle().
+// The data that a kernel needs to take part in a connection; see Connection::deviceHandle().
 struct DeviceHandle {
   DeviceType type = DeviceType::Host;
-  int32_t version = 0;    // of the layout behind `handle`; both sides match exactly
+  int32_t version = 0;    // of the layout behind `handle`; must be the same on both sides
   void *handle = nullptr; // GPU memory
   uint64_t bytes = 0;
   bool needsProgress = false; // the kernel progresses only if test() is called
@@ -76,8 +75,8 @@ struct DeviceProperties {
   int32_t deviceVersion = 0;
 };
 
-// What a peer needs to know to connect. Plain bytes, which may be copied, stored and sent. The size
-// is NCCL's limit.
+// The data that a peer needs to connect. Plain bytes, which may be copied, stored and sent. The
+// size is NCCL's limit.
 struct Handle {
   static constexpr size_t kBytes = 128;
   std::array<uint8_t, kBytes> bytes = {};
@@ -102,7 +101,7 @@ struct RemoteRows {
   uint64_t stride;   // at least rowBytes
   uint32_t rowBytes; // 0: in one piece
 
-  // Whether `bytes` bytes of them are complete rows, at most kMaxRemoteRows, that do not overlap.
+  // Whether `bytes` bytes of it are complete rows, at most kMaxRemoteRows, that do not overlap.
   bool areRows(uint64_t bytes) const;
   // The same, and whether they are inside memory of `size` bytes.
   bool fit(uint64_t bytes, uint64_t size) const;
@@ -126,7 +125,7 @@ struct MemoryRegion {
   void *data = nullptr;
   uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::Host;
-  int dmabufFd = -1; // stays the caller's
+  int dmabufFd = -1; // the caller keeps and closes it
   uint64_t dmabufOffset = 0;
 };
 
@@ -147,16 +146,16 @@ protected:
 struct Completion {
   bool done = false;
   uint64_t bytes = 0; // if done: length of the message or of the transfer
-  // For GPU memory that a kernel has to unpack, with SlotOrder::Landing; else -1.
+  // For GPU memory that a kernel has to unpack, with SlotOrder::Landing; otherwise -1.
   int32_t slot = -1;
 };
 
-// The part of a message that travels on one socket or queue pair; for profilers.
+// The part of a message that one socket or queue pair moves; for profilers.
 struct MessagePart {
   uint32_t stream = 0; // 0 carries small messages
   uint64_t bytes = 0;
-  int64_t startNs = 0; // CLOCK_MONOTONIC: known at this end (a receive: its header has arrived)
-  int64_t endNs = 0;   // given to or taken from the kernel completely; 0: not yet
+  int64_t startNs = 0; // CLOCK_MONOTONIC: known at this end (of a receive: its header has arrived)
+  int64_t endNs = 0;   // completely written to, or read from, the kernel; 0: not yet
 };
 
 // Both directions between two processes. Every post returns null if no more requests fit
@@ -168,13 +167,13 @@ public:
 
   // Done when the buffers may be reused; the peer may not have received the message yet.
   virtual Result<Request *> isend(const Segment *segments, int count, uint64_t tag) = 0;
-  // Receives the next message with this tag. A message that is too long fails this request with
-  // kCollMismatch, and the sender's too if that still waits; the buffers' content is then
+  // Receives the next message with this tag. If the message is too long, this request fails with
+  // kCollMismatch, and so does the sender's if it is still in flight; the buffers' content is then
   // undefined, and nothing outside them is written.
   virtual Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) = 0;
 
   // Moves the segments to [offset, offset + their bytes) of the peer's memory, or from `rows` of
-  // it, without a call of the peer's application. Done when the peer's memory was written or read.
+  // it, without a call by the peer's application. Done when the peer's memory was written or read.
   // A wrong key or range fails the request with kCollInvalidCall.
   virtual Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
                                    uint64_t offset) = 0;
@@ -188,35 +187,35 @@ public:
   // Whether the request has ended. After an error, or `done`, the request must not be used again.
   virtual Result<Completion> test(Request *request) = 0;
 
-  // A hint that the caller will not test for a while, because it goes to sleep, say. Requests then
-  // progress up to a millisecond sooner.
+  // A hint that the caller will not test for a while, for example because it goes to sleep.
+  // Requests then progress up to a millisecond sooner.
   virtual void rest() {}
 
-  // The known parts of a message that is in flight, or that test() has just reported, before the
-  // next post on this connection. Returns how many, at most `max`; 0 if the transport does not
-  // report parts.
+  // The known parts of a message that is in flight or that test() has just reported. Call it before
+  // the next post on this connection. Returns their number, at most `max`; 0 if the transport does
+  // not report parts.
   virtual int parts(const Request *, MessagePart *, int /*max*/) const { return 0; }
 
-  // Says that the kernel behind deviceHandle() has finished the oldest message that was not
-  // consumed yet. Without a device handle it has no effect.
+  // Reports that the kernel behind deviceHandle() has finished the oldest message that was not
+  // consumed yet. Has no effect without a device handle.
   virtual void consumed() {}
   // Null if received data needs no kernel. Valid as long as the connection.
   virtual const DeviceHandle *deviceHandle() const { return nullptr; }
-  // The same for a kernel that gathers the data to send; version rt::kPackVersion.
+  // The same for a kernel that gathers the data that is sent; version rt::kPackVersion.
   virtual const DeviceHandle *packHandle() const { return nullptr; }
 
   // Ends the connection. Requests that are done are delivered if the peer still reads; requests in
-  // flight fail, here with kCollAborted, there with kCollPeer or kCollLink. Afterwards no buffer is
-  // used, and every post is refused.
+  // flight fail, at this end with kCollAborted, at the peer's with kCollPeer or kCollLink.
+  // Afterwards no buffer is used, and every post is rejected.
   virtual void close() = 0;
-  // Like close(), and a fence: nothing that the peer has in flight is received any more, not even
-  // into registered memory. Requests that are done may not be delivered.
+  // Like close(), but nothing that the peer has in flight is received any more, not even into
+  // registered memory. Requests that are done may not be delivered.
   virtual void abort() { close(); }
 };
 
 class Listener {
 public:
-  virtual ~Listener() = default; // connections that were accepted stay
+  virtual ~Listener() = default; // accepted connections are kept
   virtual const Handle &handle() const = 0;
   // The next connection, or null if none is ready. Only proven peers are returned.
   virtual Result<std::unique_ptr<Connection>> accept() = 0;
@@ -224,12 +223,13 @@ public:
 
 class Connector {
 public:
-  virtual ~Connector() = default; // gives the attempt up
-  // The connection, once; null while it is being made.
+  virtual ~Connector() = default; // gives up the attempt
+  // Returns the connection, once; null while it is being set up.
   virtual Result<std::unique_ptr<Connection>> poll() = 0;
 };
 
-// How long the end of a transport waits for peers to take what closed connections had sent.
+// How long the destructor of a transport waits until peers have received what closed connections
+// sent.
 inline constexpr int64_t kLingerUs = 2'000'000, kHurriedLingerUs = 500'000;
 
 class Transport {
@@ -238,13 +238,13 @@ public:
   virtual const char *name() const = 0;
   // By device number, best first. At least one.
   virtual const std::vector<DeviceProperties> &devices() const = 0;
-  // False if a connection of this device is known not to use it now: its port is down, and another
-  // port would serve, or none.
+  // Whether a new connection of this device would use it. False if its port is down: then the
+  // connection would use another port, or none.
   virtual bool isUp(int /*device*/) const { return true; }
 
-  // The job has failed, so peers may be stuck: from now on, the end of the transport waits at most
-  // kHurriedLingerUs instead of kLingerUs for the peers of connections that were closed. Any
-  // thread.
+  // The job has failed, so peers may not respond: from now on, the transport's destructor waits at
+  // most kHurriedLingerUs instead of kLingerUs for the peers of connections that were closed. Any
+  // thread may call it.
   virtual void hurry() {}
 
   virtual Result<std::unique_ptr<Listener>> listen(int device) = 0;
@@ -252,17 +252,17 @@ public:
 
   // kCollUnsupported for a kind that the device does not list.
   virtual Result<Memory *> regMr(int device, const MemoryRegion &region) = 0;
-  // Afterwards no peer accesses the memory. A peer in the middle of a read loses its connection;
-  // one in the middle of a write gets an error for that write.
+  // Afterwards no peer accesses the memory. A peer in the middle of a read loses its connection; in
+  // the middle of a write it gets an error for that write.
   virtual void deregMr(Memory *memory) = 0;
 };
 
 // Tests until the request ends. kCollTimeout after timeoutUs; the request is then still in flight,
-// and its buffers are free only after close().
+// and its buffers must not be used before close().
 Result<uint64_t> wait(Connection &connection, Request *request, int64_t timeoutUs);
 
-// Sum of the segments' bytes, or an error for what no transport accepts: a negative count, too many
-// segments or bytes, a null pointer with bytes.
+// Sum of the segments' bytes, or an error for arguments that no transport accepts: a negative
+// count, too many segments or bytes, a null pointer with bytes.
 Result<uint64_t> totalBytes(const Segment *segments, int count, const DeviceProperties &properties);
 // The same for a read, or an error if one request cannot name these rows.
 Result<uint64_t> totalBytes(const Segment *segments, int count, const RemoteRows &rows,

@@ -1,7 +1,7 @@
 // wire.h - messages on the network: fixed layouts, little-endian, checked when decoded.
 //
-// A decoder receives bytes from a stranger. It refuses bytes that do not fit the layout and its
-// limits, and never reads or promises more than it was given.
+// A decoder receives bytes from an untrusted peer. It rejects bytes that do not fit the layout and
+// its limits, and never reads or promises more than it was given.
 
 #ifndef COLL_RUNTIME_NET_WIRE_H
 #define COLL_RUNTIME_NET_WIRE_H
@@ -74,7 +74,7 @@ enum class Refusal : uint8_t {
 };
 const char *refusalText(Refusal refusal);
 
-// What the client says about itself; the proof covers it.
+// The client's description of itself; the proof covers it.
 inline constexpr size_t kContextBytes = 64;
 using Context = std::array<uint8_t, kContextBytes>;
 
@@ -97,7 +97,7 @@ struct Verdict {
   static constexpr size_t kBytes = 40;
   static constexpr size_t kSignedBytes = 8; // bytes that the server's proof covers
   Refusal refusal = Refusal::None;
-  Mac mac = {}; // zero where the client proved nothing
+  Mac mac = {}; // zero if the client proved nothing
 };
 
 void encode(const Hello &hello, uint8_t *out);
@@ -114,7 +114,7 @@ struct RankContext {
 struct StreamContext {
   uint64_t listener = 0; // the listener's number, from its handle
   uint64_t connection[2] = {};
-  uint32_t index = 0, count = 0; // this stream, of how many
+  uint32_t index = 0, count = 0; // this stream, and the number of streams
 };
 Context encode(const RankContext &context);
 Context encode(const StreamContext &context);
@@ -148,7 +148,7 @@ std::optional<BootHeader> decodeBoot(const uint8_t *in, bool isReply);
 
 // Stream 0 carries the frames that are not marked "payload on any stream", in order. `bytes` bytes
 // of payload follow if the table says so. A number counts messages and receives of one tag from 1:
-// the nth message belongs to the nth receive. 0: not counted.
+// the nth message belongs to the nth receive; 0 means not counted.
 enum class FrameType : uint8_t {
   Eager = 1, // a complete message: tag, key (number), bytes; payload on stream 0
   Rts,       // a message waits: id (sender's), tag, key (number), bytes
@@ -178,11 +178,11 @@ struct Frame {
   uint64_t id = 0, tag = 0, offset = 0, bytes = 0, key = 0;
 };
 
-// A message that fits is sent without asking, and larger ones in parts (Push). A sender has at most
-// this much in flight that the peer has not matched with a receive.
+// A message of at most this size is sent without asking, and larger ones in parts (Push). A sender
+// may have at most this much in flight that the peer has not matched with a receive.
 inline constexpr uint64_t kEagerBytes = 256 << 10;
-// A larger message is sent without asking only if nothing else is in flight, because it would keep
-// others, and the posting thread, waiting. Messages up to this size are not worth waking another
+// A larger message is sent without asking only if nothing else is in flight, because it would make
+// others, and the posting thread, wait. For messages up to this size it is not worth waking another
 // thread.
 inline constexpr uint64_t kSmallBytes = 16 << 10;
 inline constexpr uint64_t kEagerWindowBytes = 1 << 20;

@@ -328,8 +328,8 @@ TEST_P(NcclPluginUnpackTest, RanksOfDifferentModesDoNotConnect) {
         warnings[0],
         "NET/coll: connect: the listener's process is in mode " +
             std::string(theyUnpack ? "UNPACK, this one in HOST" : "HOST, this one in UNPACK") +
-            ": COLL_NET_DEVICE_UNPACK has to be the same on all ranks, and where it is auto "
-            "COLL_NET_SCATTER and COLL_ROUTES");
+            ": COLL_NET_DEVICE_UNPACK must be the same on all ranks and, if it is auto, "
+            "COLL_NET_SCATTER and COLL_ROUTES as well");
     EXPECT_EQ(api_->closeListen(listener), kNcclSuccess);
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
   }

@@ -69,7 +69,8 @@ TEST(NoThreads, TransportsAreNotMade) {
 TEST(NoThreads, PostsOfKernelsAreNotServed) {
   auto shared = std::make_unique<PostShared>();
   NoMoreThreads limit;
-  COLL_EXPECT_NO_THREAD(net::DevicePosts::create(shared.get(), {}).status(), "what kernels post");
+  COLL_EXPECT_NO_THREAD(net::DevicePosts::create(shared.get(), {}).status(),
+                        "the posts of kernels");
 }
 
 TEST(NoThreads, LinksOfANodeDoNotConnect) {

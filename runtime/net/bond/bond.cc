@@ -56,8 +56,8 @@ public:
   }
 
 private:
-  // The device itself, and then the next ones that are other interfaces: one interface with an IPv4
-  // and an IPv6 address is two devices, and one cable.
+  // The device itself, then the next devices that are other interfaces: an interface with an IPv4
+  // and an IPv6 address is two devices, but one cable.
   static std::vector<int> choose(const std::vector<DeviceProperties> &below, size_t first,
                                  size_t rails) {
     std::vector<int> chosen;
@@ -95,7 +95,7 @@ private:
 
   const std::unique_ptr<Transport> inner_;
   bond::Shared shared_;
-  Keeper keeper_; // destroyed first: the connections that it keeps use the others
+  Keeper keeper_; // destroyed first: the connections that it keeps use the other members
 };
 
 } // namespace

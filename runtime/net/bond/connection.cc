@@ -152,7 +152,7 @@ Result<Request *> BondConnection::irecv(const Segment *segments, int count, uint
     return static_cast<Request *>(nullptr);
   request->tag = tag;
   if (!matchUnexpected(*request)) {
-    // Messages that arrived before the end may still be received; no more will arrive.
+    // Messages that arrived before the end may still be received, but no more will arrive.
     if (over_) {
       release(*request);
       return refusal();
@@ -176,10 +176,10 @@ Result<Request *> BondConnection::oneSided(Kind kind, const Segment *segments, i
   request->key = key;
   request->rows = rows;
   std::vector<uint8_t> rails = upRails();
-  // The link refuses a range that wraps around; it is passed on in one piece.
+  // The link rejects a range that wraps around, so such a range is passed on in one piece.
   request->parts = divide(*total, rows.fit(*total, UINT64_MAX) ? rails.size() : 1, rows.rowBytes);
   if (request->parts.empty())
-    request->parts.emplace_back(); // the key is checked all the same
+    request->parts.emplace_back(); // so that the key is checked even without bytes
   for (size_t i = 0; i < request->parts.size(); ++i)
     request->parts[i].rail = rails[i];
   activate(*request);
@@ -216,7 +216,7 @@ Result<Completion> BondConnection::test(Request *opaque) {
   return outcome;
 }
 
-// Handles what has arrived, and progresses the given request and one other.
+// Handles the frames that have arrived, and progresses the given request and one other.
 void BondConnection::progress(BondRequest *focus) {
   for (size_t i = 0; i < rails_.size() && !over_; ++i) {
     if (!rails_[i].isUp)
@@ -281,7 +281,7 @@ void BondConnection::failAll(const Status &why) {
       request.isActive = false;
       if (request.kind == Kind::Free || !request.isPending() || !request.isAnswered)
         continue;
-      // The receiver's answer arrived before the end, so it stands.
+      // The receiver's answer arrived before the end, so it is valid.
       request.verdict.ok() ? request.finish() : request.fail(request.verdict);
     }
     pool->failAll(why);
@@ -326,8 +326,8 @@ void BondConnection::close() {
   failAll({kCollAborted, "the connection was closed"});
 }
 
-// Continues with the links that use none of the application's buffers, until the peer has received
-// what was done before; the peer then closes its ends. Its other frames are ignored.
+// Keeps the links that use none of the application's buffers until the peer has received all
+// messages that were done before; the peer then closes its ends. Its other frames are ignored.
 void BondConnection::startLingering() {
   lingerUntilUs_ = nowUs() + (identity_.shared->isHurried ? kHurriedLingerUs : kLingerUs);
   for (Rail &rail : rails_)

@@ -1,8 +1,8 @@
 // connection.h - a connection over several links; bond.h says how.
 //
-// One lock protects everything. Links are only called with it held, and never call back. The keeper
-// and the application's end share ownership, so it outlives close() until the peer has received
-// everything.
+// One lock protects everything. Links are called only while it is held, and never call back. The
+// keeper and the application's end share ownership, so the object outlives close() until the peer
+// has received everything.
 
 #ifndef COLL_RUNTIME_NET_BOND_CONNECTION_H
 #define COLL_RUNTIME_NET_BOND_CONNECTION_H
@@ -22,13 +22,13 @@
 
 namespace coll::net::bond {
 
-// The status for a breach of the protocol.
+// The status for a violation of the protocol.
 Status violation(const char *what);
 
 class BondConnection final : public Kept {
 public:
-  // `links` by rail, null if one is missing; at least one exists. No message is in flight on them
-  // that was not received.
+  // `links` by rail, null if one is missing; at least one exists. All messages on them so far have
+  // been received.
   static Result<std::unique_ptr<Connection>> create(const Identity &identity,
                                                     std::vector<std::unique_ptr<Connection>> links);
 
@@ -60,25 +60,25 @@ private:
     uint8_t *at = nullptr;
     Request *below = nullptr;
   };
-  // An attempt to make a link again.
+  // An attempt to connect a link again.
   struct Mend {
     int64_t deadlineUs = 0;
     std::unique_ptr<Listener> listener;   // accepting end: listens…
     std::unique_ptr<Mailbox> candidate;   // …and reads the message of the incoming link
     std::unique_ptr<Connector> connector; // connecting end: connects…
-    std::shared_ptr<Outgoing> hello;      // …what it says…
+    std::shared_ptr<Outgoing> hello;      // …sends the first message…
     std::unique_ptr<Connection> link;     // …over this link; destroyed first
   };
   struct Rail {
-    std::unique_ptr<Connection> link; // null: there never was one
+    std::unique_ptr<Connection> link; // null: it was never connected
     bool isUp = false;
     bool isClosed = true;   // at this end
-    bool peerClosed = true; // at the peer's end, as far as it has said so
+    bool peerClosed = true; // at the peer's end, as far as the peer has reported
     std::vector<uint8_t> memory;
     std::deque<Slot> slots; // posted for frames, oldest first
     std::vector<uint8_t *> unposted;
     std::deque<std::shared_ptr<Outgoing>> sending; // oldest first
-    // Numbered frames since the link was made: sent, known to have arrived, received.
+    // Numbered frames since the link was connected: sent, known to have arrived, received.
     uint64_t sent = 0, arrived = 0, came = 0;
     uint64_t joined = 0; // number of the frame that announces the link; later frames may use it
     uint64_t onTheWay() const { return sent - arrived; }
@@ -87,10 +87,10 @@ private:
     uint64_t attempt = 0;   // number of the last Mend
     bool isInvited = false; // the peer was invited, and may report that it has joined
     int retries = 0;        // in a row
-    // when the next attempt is due (0: not known); when the link was made
+    // when the next attempt is due (0: not known); when the link was connected
     int64_t nextUs = 0, upUs = 0;
   };
-  // A receive of no bytes for a part that is not wanted any more.
+  // A receive of no bytes, for a part that is not needed any more.
   struct Discard {
     size_t rail = 0;
     uint64_t tag = 0;
@@ -99,7 +99,7 @@ private:
   explicit BondConnection(const Identity &identity)
       : identity_(identity), properties_(identity.properties()) {}
 
-  // The caller holds the lock of all functions below. connection.cc: requests, the end.
+  // The caller of all functions below holds the lock. connection.cc: requests, the end.
   BondRequest *begin(Kind kind, const Segment *segments, int count, uint64_t total);
   void release(BondRequest &request);
   Status refusal() const;
@@ -152,7 +152,7 @@ private:
   void moveParts(BondRequest &request, size_t number);
   void askAgain(BondRequest &request, size_t part);
 
-  // mend.cc: links that are made again.
+  // mend.cc: links that are connected again.
   bool isMending() const;
   void mend();
   void giveUp(size_t number, const Status &why);
@@ -169,7 +169,7 @@ private:
   const DeviceProperties properties_;
   std::mutex mutex_;
   std::vector<Rail> rails_;
-  size_t control_ = 0; // the rail that the last frame took
+  size_t control_ = 0; // the rail that the last frame used
   size_t turn_ = 0;    // next rail and next active request
   int64_t nextMendUs_ = 0;
 
@@ -196,8 +196,8 @@ private:
   uint64_t cameMessages_ = 0, cameBytes_ = 0, tookMessages_ = 0, tookBytes_ = 0;
   uint64_t toldReceived_ = 0, toldMessages_ = 0, toldBytes_ = 0;
 
-  Status failure_; // that of the last link
-  // closed_ and not over_: what was done before close() is still in flight.
+  Status failure_; // of the last link
+  // closed_ and not over_: messages that were done before close() are still in flight.
   bool over_ = false, closed_ = false;
   int64_t lingerUntilUs_ = 0;
   bool wasTested_ = false; // since the last tick

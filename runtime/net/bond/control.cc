@@ -1,4 +1,4 @@
-// Frames: where they are received, and the effect of each kind.
+// Receives frames, and executes each kind.
 
 #include "runtime/net/bond/connection.h"
 
@@ -13,7 +13,7 @@ constexpr size_t kMaxTurn = 64; // frames that are handled in one turn
 
 Status violation(const char *what) { return {kCollPeer, std::string("protocol: ") + what}; }
 
-//===-- what comes --------------------------------------------------------------===//
+// ===-- receiving ---------------------------------------------------------------===//
 
 Status BondConnection::postSlots(Rail &rail) {
   if (rail.memory.empty()) {
@@ -92,7 +92,7 @@ Status BondConnection::dispatch(const Frame &frame, const uint8_t *payload) {
   case FrameType::Ack:
     break;
   }
-  return violation("a frame of no type");
+  return violation("a frame of an unknown type");
 }
 
 Status BondConnection::onEager(const Frame &frame, const uint8_t *payload) {
@@ -116,8 +116,8 @@ Status BondConnection::onLarge(const Frame &came) {
     return violation("a large message out of order, or in the wrong parts");
   for (size_t i = 0; i < frame.count; ++i) {
     if (frame.rails[i] >= rails_.size())
-      return violation("a part on no link");
-    // The link may be back before there is a receive, but the part went over the old one.
+      return violation("a part on an unknown link");
+    // The link may be connected again before there is a receive, but the part used the old one.
     if (!rails_[frame.rails[i]].isUp)
       frame.rails[i] = kNoRail;
   }
@@ -135,7 +135,7 @@ Status BondConnection::onLarge(const Frame &came) {
 Status BondConnection::onFin(const Frame &frame) {
   auto it = sends_.find(frame.id);
   if (it == sends_.end())
-    return violation("an answer to nothing");
+    return violation("an answer to an unknown message");
   BondRequest &request = *it->second;
   sends_.erase(it);
   request.isAnswered = true;
@@ -153,10 +153,10 @@ Status BondConnection::onResend(const Frame &frame) {
   auto it = sends_.find(frame.id);
   if (it == sends_.end() || frame.part >= it->second->parts.size() ||
       frame.rails[0] >= rails_.size())
-    return violation("a question for nothing");
+    return violation("a request for a part of an unknown message");
   Part &part = it->second->parts[frame.part];
   if (!part.isLost)
-    return violation("a part asked for again whose link works");
+    return violation("a repeated request for a part whose link works");
   // If that link has failed meanwhile, the peer learns of it and asks again.
   if (!rails_[frame.rails[0]].isUp)
     return {};
@@ -170,10 +170,10 @@ Status BondConnection::onResend(const Frame &frame) {
 Status BondConnection::onDown(const Frame &frame) {
   size_t number = frame.rails[0];
   if (number >= rails_.size() || rails_[number].peerClosed)
-    return violation("the end of no link");
+    return violation("the end of an unknown link");
   rails_[number].peerClosed = true;
   railFailed(number, {kCollLink, "the link has failed at the peer's end"});
-  // Nothing that this end sent over the link can arrive any more.
+  // Nothing that this end sent over the link can still arrive.
   for (BondRequest *request : std::vector<BondRequest *>(active_))
     if (!over_ && request->isActive && request->isOneSided())
       moveParts(*request, number);

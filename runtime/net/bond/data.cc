@@ -41,7 +41,7 @@ std::vector<Part> BondConnection::divide(uint64_t bytes, size_t count, uint64_t 
   return parts;
 }
 
-// The working rails, beginning with another one each time.
+// The working rails, starting with another one each time.
 std::vector<uint8_t> BondConnection::upRails() {
   std::vector<uint8_t> up;
   for (size_t i = 0; i < rails_.size(); ++i)
@@ -200,15 +200,15 @@ void BondConnection::receive(BondRequest &request, const Frame &frame) {
     if (frame.bytes <= request.capacity)
       askAgain(request, i);
     else
-      part.stage = Stage::Done; // it is not wanted any more
+      part.stage = Stage::Done; // the part is not needed any more
   }
   if (frame.bytes > request.capacity)
     refuse(request, request.truncation());
   activate(request);
 }
 
-// A failing receive still receives the parts in flight and drops them; a send or one-sided
-// operation just ends.
+// A receive that fails still receives the parts in flight and drops them; a send or a one-sided
+// operation ends at once.
 void BondConnection::refuse(BondRequest &request, const Status &why) {
   if (!request.verdict.ok())
     return;
@@ -223,7 +223,7 @@ void BondConnection::refuse(BondRequest &request, const Status &why) {
     if (rails_[part.rail].isUp)
       discards_.push_back({part.rail, tagOf(request.number, i), nullptr});
   }
-  // An honest peer ends a send only after its parts were sent.
+  // A correct peer ends a send only after its parts were sent.
   if (discards_.size() > size_t(kMaxRequests) * BondOptions::kMaxRails)
     return fail({kCollPeer, "protocol: announced parts never arrived"});
   Frame frame;
@@ -266,7 +266,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   if (over_ || !rail.isUp)
     return;
   rail.isUp = false;
-  // Queued before anything that the last frames cause; it is sent once the link is closed.
+  // Queued before all frames that the last received frames cause; sent once the link is closed.
   Frame frame;
   frame.type = FrameType::Down;
   frame.rails[0] = static_cast<uint8_t>(number);
@@ -274,14 +274,15 @@ void BondConnection::railFailed(size_t number, const Status &why) {
   (void)takeFrames(number);
   if (over_)
     return;
-  // abort(), not close(): data that the peer has in flight must not arrive after it was sent again.
+  // abort(), not close(): otherwise data that the peer has in flight could arrive after it was sent
+  // again.
   rail.link->abort();
   forgive(rail);
   if (!closeRail(number))
     return fail(rails_.size() == 1 ? why : why.annotate("the last link of the connection"));
   if (!closed_)
     rt::log(rt::LogLevel::Warn,
-            name(number) + " has failed; the connection goes on without it: " + why.message());
+            name(number) + " has failed; the connection continues without it: " + why.message());
   for (Early &message : unexpected_)
     std::replace(message.frame.rails.begin(), message.frame.rails.begin() + message.frame.count,
                  static_cast<uint8_t>(number), kNoRail);
@@ -290,7 +291,7 @@ void BondConnection::railFailed(size_t number, const Status &why) {
       moveParts(*request, number);
 }
 
-// Releases what a closed link had in flight. False if no other link is left.
+// Releases the work that a closed link had in flight. False if no other link is left.
 bool BondConnection::closeRail(size_t number) {
   Rail &rail = rails_[number];
   rail.isUp = false;

@@ -15,25 +15,25 @@ namespace coll::net::bond {
 
 inline constexpr uint32_t kMaxRequests = 128; // in each direction
 inline constexpr uint64_t kMaxMessageBytes = uint64_t(1) << 40;
-// Frames travel as small messages of the links, so they must be small for every transport.
+// Frames are sent as small messages of the links, so they must be small for every transport.
 inline constexpr uint64_t kFrameBytes = 8 << 10;
 inline constexpr uint64_t kFrameTag = 0;
 // The most bytes of small messages that a sender has in flight without a matching receive.
 inline constexpr uint64_t kWindowBytes = 1 << 20;
 inline constexpr uint64_t kWindowMessages = 1024;
-// How far numbers may run ahead of the last acknowledged one: the receiver stores frames that
-// arrive early.
+// How far numbers may be ahead of the last acknowledged one: the receiver stores frames that arrive
+// early.
 inline constexpr uint64_t kWindowFrames = 1024;
 
 enum class FrameType : uint8_t {
   Eager = 1, // a whole message: tag, bytes; the payload follows
   Large,     // a message in parts: id (sender's), tag, bytes; count and rails of the parts
   Fin,       // a large message was received, or refused: id, code
-  Resend,    // a part did not arrive: id, part; rails[0] is the link on which it is expected now
+  Resend,    // a part did not arrive: id, part; rails[0] is the link that it should use now
   Down,      // the link rails[0] is closed at this end
   Invite,    // the accepting end expects a new link rails[0], attempt id; a Handle follows
-  Decline,   // …and the connecting end could not make it
-  Joined,    // …and the accepting end has it: both may use it
+  Decline,   // …and the connecting end could not connect it
+  Joined,    // …and the accepting end has accepted it: both may use it
   Bye,       // the connection is closed at this end: the last frame
   Ack,       // carries only the fields of every frame; not numbered
 };
@@ -47,12 +47,13 @@ struct Frame {
   uint8_t part = 0;
   uint8_t count = 0;
   uint64_t sequence = 0; // from 1; 0: not numbered
-  // What this end has received: the numbered frames up to `ack`, and the small messages that found
-  // a receive.
+  // Acknowledgement: the numbered frames up to `ack` were received, and so many small messages
+  // found a receive.
   uint64_t ack = 0, takenMessages = 0, takenBytes = 0;
   uint64_t tag = 0, id = 0, bytes = 0;
   std::array<uint8_t, BondOptions::kMaxRails> rails = {};
-  // Numbered frames that this end has received over each link since it was made, modulo 2^16.
+  // The numbered frames that this end has received over each link since it was connected, modulo
+  // 2^16.
   std::array<uint16_t, BondOptions::kMaxRails> came = {};
 };
 inline constexpr uint64_t kEagerBytes = kFrameBytes - Frame::kBytes;
@@ -63,14 +64,14 @@ void encode(const Frame &frame, uint8_t *out);
 // Nullopt unless exactly `bytes` bytes make a frame of this layout.
 std::optional<Frame> decodeFrame(const uint8_t *in, size_t bytes);
 
-// The messages that join links into a connection, over the links themselves.
+// The messages that combine links into a connection, sent over the links themselves.
 //
 //   connecting side, first link: LinkHello, id 0     ->
 //                                                <-  Offer: id, the other listeners
 //   every other link:            LinkHello, id, rail ->
-//   first link:                  Start: the links that are there  ->
+//   first link:                  Start: the links that are connected ->
 //
-// Over a link that is made again: LinkHello, id, rail; everything else travels over the other
+// Over a link that is connected again: LinkHello, id, rail; everything else is sent over the other
 // links.
 struct LinkHello {
   static constexpr size_t kBytes = 24;
@@ -85,7 +86,7 @@ struct Offer {
 struct Start {
   static constexpr size_t kBytes = 24;
   uint8_t rails = 0; // one bit each; only with the first link
-  uint8_t count = 0; // how many there could be
+  uint8_t count = 0; // the number of possible rails
 };
 std::vector<uint8_t> encode(const LinkHello &hello);
 std::vector<uint8_t> encode(const Offer &offer);

@@ -16,20 +16,20 @@ namespace coll::net::bond {
 class Kept {
 public:
   virtual ~Kept() = default;
-  // Called every millisecond or so on the keeper's thread. False: never call it again.
+  // Called about every millisecond on the keeper's thread. False: do not call it again.
   virtual bool tick() = 0;
 };
 
-// One thread, which sleeps while there is nothing to keep.
+// One thread, which sleeps while no connection is kept.
 class Keeper {
 public:
   Keeper() = default;
-  // Waits until nothing is kept any more.
+  // Waits until no connection is kept any more.
   ~Keeper();
   // Call it once, before anything is added.
   Status start();
-  // Shares ownership as long as tick() returns true. The caller must not hold a lock that tick()
-  // takes.
+  // Keeps the connection, and shares its ownership, as long as tick() returns true. The caller must
+  // not hold a lock that tick() takes.
   void add(std::shared_ptr<Kept> kept);
 
 private:

@@ -18,7 +18,7 @@ Status stranger() {
   return {kCollPeer, "the peer uses another number of devices for a connection (COLL_NET_RAILS)"};
 }
 
-//===-- who waits ---------------------------------------------------------------===//
+// ===-- the accepting end -------------------------------------------------------===//
 
 class BondListener final : public Listener {
 public:
@@ -32,7 +32,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 0; i < inner_.size(); ++i) {
       Result<std::unique_ptr<Connection>> came = inner_[i]->accept();
-      // The connecting end leaves out a link beside the first as well.
+      // The connecting end omits a link too, unless it is the first.
       if (!came.ok() && i == 0)
         return came.status();
       if (!came.ok())
@@ -66,7 +66,7 @@ private:
     uint64_t id = 0;
     int64_t deadlineUs = 0;
     uint8_t wanted = 0; // one bit each; 0: not known yet
-    size_t rails = 0;   // number that both ends have
+    size_t rails = 0;   // the number of rails of both ends
     std::vector<std::unique_ptr<Mailbox>> mails;
     bool isComplete() const {
       for (size_t i = 0; i < mails.size(); ++i)
@@ -171,7 +171,7 @@ private:
   std::list<Group> groups_;
 };
 
-//===-- who comes ---------------------------------------------------------------===//
+// ===-- the connecting end ------------------------------------------------------===//
 
 class BondConnector final : public Connector {
 public:
@@ -222,7 +222,7 @@ private:
     std::unique_ptr<Connector> connector;
     std::unique_ptr<Mailbox> mail;
     bool isIn = false;  // the peer knows this link
-    bool isOut = false; // it could not be made
+    bool isOut = false; // it could not be connected
   };
 
   // Progresses one link until the peer knows it.
@@ -246,7 +246,7 @@ private:
   void leaveOut(size_t rail, const Status &why) {
     rt::log(rt::LogLevel::Warn,
             shared_.devices[static_cast<size_t>(device_)].name + ": link " + std::to_string(rail) +
-                " cannot be made; the connection does without it: " + why.message());
+                " cannot be connected; the connection works without it: " + why.message());
     links_[rail].isOut = true;
     links_[rail].mail.reset();
     links_[rail].connector.reset();
@@ -308,7 +308,7 @@ Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device) {
 Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device, const Handle &handle) {
   std::optional<Handle> first = unmark(handle);
   if (!first)
-    return Status::invalid("the handle is none of a listener that joins devices; "
+    return Status::invalid("the handle does not belong to a listener of several devices; "
                            "is COLL_NET_RAILS the same on both sides?");
   Result<std::unique_ptr<Connector>> inner = shared.inner->connect(device, *first);
   if (!inner.ok())

@@ -1,4 +1,4 @@
-// listener.h - links that become a connection; frame.h has the messages.
+// listener.h - combines links into a connection; frame.h has the messages.
 
 #ifndef COLL_RUNTIME_NET_BOND_LISTENER_H
 #define COLL_RUNTIME_NET_BOND_LISTENER_H
@@ -9,7 +9,7 @@
 
 namespace coll::net::bond {
 
-// `shared` outlives them. Their work is done by the thread that calls accept() or poll().
+// `shared` outlives them. The thread that calls accept() or poll() does their work.
 Result<std::unique_ptr<Listener>> makeListener(Shared &shared, int device);
 Result<std::unique_ptr<Connector>> makeConnector(Shared &shared, int device, const Handle &handle);
 

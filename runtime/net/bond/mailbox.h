@@ -10,15 +10,15 @@
 
 namespace coll::net::bond {
 
-// A tag that no frame and no part uses.
+// A tag that neither frames nor parts use.
 inline constexpr uint64_t kSetupTag = 1;
 
-// Owns the link and the messages. Must not be called by several threads at once.
+// Owns the link and the messages. One thread at a time may call it.
 class Mailbox {
 public:
   explicit Mailbox(std::unique_ptr<Connection> link) : link_(std::move(link)) {}
 
-  // Call each repeatedly until it returns true: the message was sent, or is in `in`.
+  // Call each function repeatedly until it returns true: the message was sent, or is in `in`.
   Result<bool> put(const std::vector<uint8_t> &message) {
     if (!sent_) {
       out_ = message;

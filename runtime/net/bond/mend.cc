@@ -1,15 +1,15 @@
-// Links that are made again.
+// Connects failed links again.
 //
 //   accepting end                               connecting end
-//   waits until both ends have closed the link, and a while more
+//   waits until both ends have closed the link, and a while longer
 //   listens for this one link
 //   Invite: try number, handle  ->              connects, proves the secret
 //                               <- over the new link: LinkHello
 //   Joined: try number          ->              both use it
 //
 // Invite and Joined are numbered frames over the working links, and so is Decline, which the
-// connecting end sends if it cannot connect. Frames that name the new link therefore come after
-// those that name the old one.
+// connecting end sends if it cannot connect. So frames that name the new link come after those that
+// name the old one.
 
 #include "runtime/net/bond/connection.h"
 
@@ -30,7 +30,7 @@ constexpr int64_t kSteadyUs = 10'000'000;
 
 } // namespace
 
-// Whether a failed link is to be tried again.
+// Whether a failed link is to be retried.
 bool BondConnection::isMending() const {
   if (closed_)
     return false;
@@ -83,7 +83,7 @@ void BondConnection::giveUp(size_t number, const Status &why) {
 void BondConnection::raise(size_t number, std::unique_ptr<Connection> link) {
   Rail &rail = rails_[number];
   rt::log(rt::LogLevel::Warn, name(number) + " is back");
-  rail.link = std::move(link); // destroys the old link, and what used its memory with it
+  rail.link = std::move(link); // destroys the old link, so nothing uses its memory any more
   rail.memory.clear();
   rail.slots.clear();
   rail.unposted.clear();
@@ -141,7 +141,7 @@ Status BondConnection::welcome(size_t number) {
     return said.status();
   std::optional<LinkHello> hello = decodeLinkHello(in.data(), in.size());
   if (!hello || hello->id != identity_.id || hello->rail != number) {
-    mend.candidate.reset(); // another link than the invited one
+    mend.candidate.reset(); // it is not the invited link
     return {};
   }
   std::unique_ptr<Connection> link = mend.candidate->take();
@@ -162,10 +162,10 @@ Status BondConnection::welcome(size_t number) {
 Status BondConnection::onDecline(const Frame &frame) {
   const size_t number = frame.rails[0];
   if (!identity_.isAcceptor || number >= identity_.rails || frame.id > rails_[number].attempt)
-    return violation("a try that was not asked for");
-  // An older attempt is over already.
+    return violation("an attempt that was not requested");
+  // An older attempt has already ended.
   if (rails_[number].mend && frame.id == rails_[number].attempt)
-    giveUp(number, {kCollLink, "the peer cannot make it"});
+    giveUp(number, {kCollLink, "the peer cannot connect it"});
   return {};
 }
 
@@ -175,7 +175,7 @@ Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
   const size_t number = frame.rails[0];
   if (identity_.isAcceptor || number >= identity_.rails || !rails_[number].isClosed ||
       !rails_[number].peerClosed || frame.id <= rails_[number].attempt)
-    return violation("a link anew that has not failed");
+    return violation("an invitation for a link that has not failed");
   Rail &rail = rails_[number];
   rail.attempt = frame.id;
   rail.isInvited = true;
@@ -194,7 +194,7 @@ Status BondConnection::onInvite(const Frame &frame, const uint8_t *payload) {
   return {};
 }
 
-// Makes the link, and sends the message that names its connection.
+// Connects the link, and sends the message that names its connection.
 Status BondConnection::sendHello(Rail &rail, size_t number) {
   Mend &mend = *rail.mend;
   if (!mend.link) {
@@ -230,7 +230,7 @@ Status BondConnection::onJoined(const Frame &frame) {
   const size_t number = frame.rails[0];
   if (identity_.isAcceptor || number >= identity_.rails || !rails_[number].isInvited ||
       frame.id != rails_[number].attempt)
-    return violation("a link that was not asked for");
+    return violation("a link that was not requested");
   Rail &rail = rails_[number];
   rail.isInvited = false;
   std::unique_ptr<Mend> mend = std::move(rail.mend);
@@ -248,7 +248,7 @@ Status BondConnection::onJoined(const Frame &frame) {
   return {};
 }
 
-// Sets the pause before a failed link is tried again, by how long it was up.
+// Sets the pause before a failed link is retried, depending on how long it was up.
 void BondConnection::forgive(Rail &rail) {
   if (nowUs() - rail.upUs > kSteadyUs)
     rail.retries = 0;

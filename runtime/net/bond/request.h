@@ -22,7 +22,7 @@ struct Part {
   uint64_t offset = 0, bytes = 0;
   uint8_t rail = 0;
   Stage stage = Stage::Ready;
-  bool isLost = false;      // Send: its link has failed, and the peer may ask for it again
+  bool isLost = false;      // Send: its link has failed, and the peer may request it again
   Request *below = nullptr; // while Posted
 };
 
@@ -42,8 +42,7 @@ struct BondRequest final : BufferRequest {
   }
 };
 
-// A frame that arrived early: a message before its receive, or a frame before an earlier
-// one.
+// A frame that arrived early: a message before its receive, or a frame before an earlier one.
 struct Early {
   Frame frame;
   std::vector<uint8_t> data; // its payload

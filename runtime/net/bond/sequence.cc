@@ -1,5 +1,5 @@
-// Numbered frames: the link that each is sent over, copies until they are acknowledged, and their
-// order at the receiver.
+// Numbered frames: chooses the link of each, keeps copies until they are acknowledged, and restores
+// their order at the receiver.
 
 #include "runtime/net/bond/connection.h"
 
@@ -11,13 +11,13 @@ namespace {
 
 constexpr size_t kMaxSending = 64; // frames that one link has in flight
 constexpr uint64_t kAckFrames = 32;
-// How many frames a link may be behind another before the other one is used. A link that keeps up
-// is used alone: it then writes several frames at once, and they arrive in order.
+// How many frames a link may be behind another before the other one is used. While a link keeps up,
+// it is used alone: it then writes several frames at once, and they arrive in order.
 constexpr uint64_t kBurst = 32;
 
 } // namespace
 
-//===-- what leaves -------------------------------------------------------------===//
+// ===-- sending -----------------------------------------------------------------===//
 
 void BondConnection::push(const Frame &frame, const uint8_t *payload, size_t bytes) {
   auto outgoing = std::make_shared<Outgoing>();
@@ -29,7 +29,7 @@ void BondConnection::push(const Frame &frame, const uint8_t *payload, size_t byt
   unacked_.push_back(std::move(outgoing));
 }
 
-// Sends the request's message along.
+// Sends the request's message with the frame.
 void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
   push(frame);
   Outgoing &outgoing = *unacked_.back();
@@ -40,7 +40,7 @@ void BondConnection::pushEager(const Frame &frame, BondRequest &request) {
 
 // Chooses the link for the next frame, except those in `full` (bits); nullopt if there is none. It
 // is the link of the last frame while that is not far behind, else the link with the least in
-// flight. With nothing in flight, so for one message at a time, it is the first.
+// flight. With nothing in flight it is the first link.
 std::optional<size_t> BondConnection::frameRail(uint32_t full) const {
   std::optional<size_t> least, unknown;
   bool isAnyKnown = false, isLastFree = false;
@@ -66,8 +66,8 @@ std::optional<size_t> BondConnection::frameRail(uint32_t full) const {
   return least;
 }
 
-// Gives a frame to a link. False if none has room. Otherwise its `rail` says whether a link has it;
-// if not, that link has failed, or is one of the `full` now.
+// Gives a frame to a link. False if no link has room. Otherwise its `rail` is the link that has it;
+// without a link, the chosen link has failed, or was added to `full`.
 bool BondConnection::hand(const std::shared_ptr<Outgoing> &outgoing, uint32_t &full) {
   const std::optional<size_t> number = frameRail(full);
   if (!number)
@@ -116,7 +116,7 @@ void BondConnection::flush() {
     return;
   auto ack = std::make_shared<Outgoing>();
   ack->bytes.resize(Frame::kBytes);
-  (void)hand(ack, full); // otherwise the next time
+  (void)hand(ack, full); // if no link has room, the acknowledgement is sent later
 }
 
 // Handles frames that a link has sent.
@@ -136,7 +136,7 @@ void BondConnection::finishSends(size_t number) {
   }
 }
 
-// Frames that went over a link that is closed now are sent over another.
+// Frames that were sent over a link that is now closed are sent over another one.
 void BondConnection::takeBack(size_t number) {
   for (const std::shared_ptr<Outgoing> &outgoing : unacked_)
     if (outgoing->rail == number) {
@@ -147,7 +147,7 @@ void BondConnection::takeBack(size_t number) {
   toldReceived_ = toldMessages_ = toldBytes_ = 0;
 }
 
-//===-- what comes --------------------------------------------------------------===//
+// ===-- receiving ---------------------------------------------------------------===//
 
 // Frames of different links may carry outdated acknowledgements.
 void BondConnection::acknowledge(const Frame &frame) {
@@ -175,18 +175,18 @@ void BondConnection::acknowledge(const Frame &frame) {
 Status BondConnection::onFrame(size_t number, const uint8_t *bytes, uint64_t count) {
   std::optional<Frame> frame = decodeFrame(bytes, count);
   if (!frame)
-    return violation("bytes that are no frame");
+    return violation("bytes that are not a frame");
   if (frame->ack > lastSent_)
-    return violation("more was taken than was sent");
+    return violation("an acknowledgement of frames that were not sent");
   acknowledge(*frame);
   // Messages with a receive were acknowledged before, so unacked_ stays within the window.
   if (peerTookMessages_ > ackedMessages_ || peerTookBytes_ > ackedBytes_)
-    return violation("more was received than was taken");
+    return violation("an acknowledgement of messages that were not received");
   if (frame->type == FrameType::Ack)
     return {};
   ++rails_[number].came;
   if (frame->sequence <= received_)
-    return {}; // a second copy
+    return {}; // the frame was received before
   const uint8_t *payload = bytes + Frame::kBytes;
   if (frame->sequence != received_ + 1)
     return park(*frame, payload, count - Frame::kBytes);

@@ -1,4 +1,4 @@
-// shared.h - what all connections of a bond share, and what identifies one of them.
+// shared.h - the state that all connections of a bond share, and the identity of one connection.
 
 #ifndef COLL_RUNTIME_NET_BOND_SHARED_H
 #define COLL_RUNTIME_NET_BOND_SHARED_H
@@ -21,13 +21,13 @@ struct Shared {
   std::atomic<bool> isHurried{false}; // Transport::hurry() was called
 };
 
-// What an end of a connection needs to make one of its links again.
+// The data that an end of a connection needs to connect one of its links again.
 struct Identity {
   Shared *shared = nullptr;
   int device = 0;
   uint64_t id = 0; // the same at both ends
   bool isAcceptor = false;
-  size_t rails = 0; // number that both ends have
+  size_t rails = 0; // the number of rails of both ends
   int below(size_t rail) const { return shared->below[static_cast<size_t>(device)][rail]; }
   const DeviceProperties &properties() const {
     return shared->devices[static_cast<size_t>(device)];

@@ -13,8 +13,8 @@ namespace coll::net {
 
 namespace {
 
-// Deadline of one attempt to connect and prove: long enough for a slow network, short enough that a
-// lost connection is noticed and retried.
+// Deadline of one attempt to connect and prove the secret: long enough for a slow network, short
+// enough that a lost connection is noticed and retried.
 constexpr int64_t kAttemptUs = 3'000'000;
 // Extra time in which rank 0 reports that a deadline has passed.
 constexpr int64_t kGraceUs = 5'000'000;
@@ -24,7 +24,7 @@ Status await(int fd, short events, int64_t deadlineUs) {
   while (true) {
     const int64_t leftUs = deadlineUs - nowUs();
     pollfd ready = {fd, events, 0};
-    // Even past the deadline, what has already arrived counts.
+    // Even after the deadline, bytes that have already arrived count.
     const int64_t waitMs = leftUs > 0 ? std::min<int64_t>(leftUs / 1000 + 1, 60'000) : 0;
     int count = poll(&ready, 1, static_cast<int>(waitMs));
     if (count > 0)
@@ -66,8 +66,8 @@ Status recvAll(int fd, char *data, size_t bytes, int64_t deadlineUs) {
   return {};
 }
 
-// Connects and proves the secret, once. A process whose proof was accepted has until `finalUs`: the
-// server admits a rank only once, so it could not retry.
+// Connects and proves the secret, once. A process whose proof was accepted has time until
+// `finalUs`: the server admits a rank only once, so it cannot retry.
 Status attempt(const Address &address, const Secret &secret, const wire::Context &context,
                int64_t deadlineUs, int64_t finalUs, Fd &out) {
   Result<Fd> fd = startConnect(address);
@@ -154,7 +154,8 @@ Status Bootstrap::join(const Address &address, const Secret &secret, int64_t dea
       setStreamOptions(fd_, 60'000'000);
       return {};
     }
-    // A failed link is retried, because rank 0 may be starting or flooded. An answer is final.
+    // A failed link is retried, because rank 0 may be starting or have too many connections. An
+    // answer is final.
     if (outcome.code() != kCollLink && outcome.code() != kCollTimeout)
       return outcome;
     if (nowUs() + pauseUs >= deadlineUs)
@@ -182,7 +183,7 @@ Result<std::string> Bootstrap::call(wire::BootOp op, std::string_view key, std::
   encode(header, reinterpret_cast<uint8_t *>(message.data()));
   message.append(key).append(value);
   int64_t deadlineUs = nowUs() + int64_t(header.timeoutMs) * 1000 + kGraceUs;
-  broken_ = true; // until the reply is complete
+  broken_ = true; // until the whole reply has arrived
   COLL_RETURN_IF_ERROR(sendAll(fd_.get(), message, deadlineUs));
   if (op == wire::BootOp::Leave)
     return std::string();

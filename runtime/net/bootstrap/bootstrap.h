@@ -1,11 +1,11 @@
-// bootstrap.h - how the processes of a job find each other.
+// bootstrap.h - lets the processes of a job find each other.
 //
-// Rank 0 listens; every process, rank 0 included, connects, proves the job's secret and
-// says its rank. Then they exchange small values, such as transport handles. Strangers
-// cost a rate-limited log line, and never more than a bounded number of sockets.
+// Rank 0 listens; every process, including rank 0, connects, proves the job's secret and sends its
+// rank. Then they exchange small values, such as transport handles. Connections of unknown
+// processes cause a rate-limited log line, and never use more than a bounded number of sockets.
 //
-// All functions block, with a deadline, and may be called from any thread (one at a time gets
-// through). Values and keys are opaque bytes.
+// All functions block, with a deadline, and may be called from any thread (one call at a time
+// runs). Values and keys are opaque bytes.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_BOOTSTRAP_H
@@ -28,8 +28,8 @@ class BootstrapServer;
 struct BootstrapOptions {
   int rank = 0;
   int worldSize = 1;
-  // "host:port" of rank 0. Rank 0 may leave the host out (":port", ":0"): it then listens on the
-  // first interface of `iface`, and address() returns the address.
+  // "host:port" of rank 0. Rank 0 may omit the host (":port", ":0"): it then listens on the first
+  // interface of `iface`, and address() returns the address.
   std::string address;
   std::string iface; // as COLL_NET_IFACE; rank 0 only
   // Rank 0: a listening socket, which the bootstrap then owns; -1: it creates one.
@@ -39,12 +39,11 @@ struct BootstrapOptions {
 
 class Bootstrap {
 public:
-  // Returns when this process is admitted. Until timeoutUs it retries while rank 0 does
-  // not listen yet or is flooded. Other ranks may still be missing: barrier() waits for
-  // them.
+  // Returns when this process is admitted. Until timeoutUs it retries while rank 0 does not listen
+  // yet, or has too many connections. Other ranks may still be missing: barrier() waits for them.
   static Result<std::unique_ptr<Bootstrap>> create(const BootstrapOptions &options,
                                                    const Secret &secret);
-  // Leaves the job. When rank 0 leaves, the exchange ends for all: call barrier() first.
+  // Leaves the job. When rank 0 leaves, the exchange ends for all ranks: call barrier() first.
   ~Bootstrap();
 
   int rank() const { return rank_; }
@@ -52,14 +51,14 @@ public:
   // The address that rank 0 listens on.
   const std::string &address() const { return address_; }
 
-  // At most wire::kMaxKeyBytes and kMaxValueBytes. A key is put once: a second put is
-  // kCollInvalidCall.
+  // Keys have at most wire::kMaxKeyBytes, values kMaxValueBytes. A key may be put once: a second
+  // put is kCollInvalidCall.
   Status put(std::string_view key, std::string_view value);
   // Waits until a rank has put the key; kCollTimeout if none does.
   Result<std::string> get(std::string_view key, int64_t timeoutUs);
   // Every rank's value, in rank order. All ranks make the same calls in the same order.
-  // kCollTimeout names the ranks that are missing; kCollPeer names one that has left. A value has
-  // at most 64 KiB, all of them together 64 MiB.
+  // kCollTimeout names the missing ranks; kCollPeer names a rank that has left. A value has at most
+  // 64 KiB, all together at most 64 MiB.
   Result<std::vector<std::string>> allgather(std::string_view value, int64_t timeoutUs);
   Status barrier(int64_t timeoutUs);
 

@@ -14,7 +14,7 @@ struct Names {
   const char *launcher, *rank, *worldSize, *localRank;
 };
 
-// In this order: the variables of the innermost launcher come before those of an allocation.
+// In this order, because the innermost launcher's variables come before those of an allocation.
 constexpr Names kLaunchers[] = {
     {"coll", "COLL_RANK", "COLL_WORLD_SIZE", "COLL_LOCAL_RANK"},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
@@ -23,7 +23,7 @@ constexpr Names kLaunchers[] = {
     {"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
 };
 
-// Below the range of ports that systems assign themselves.
+// Ports below the range that systems assign by themselves.
 std::string jobPort(uint64_t job) { return std::to_string(20000 + job % 10000); }
 
 std::optional<int64_t> number(const std::string &text, int64_t max) {
@@ -45,8 +45,8 @@ Result<int> required(const char *name, int64_t max) {
   return static_cast<int>(*value);
 }
 
-// The shell of an allocation has some of srun's variables. In a batch script there is no step;
-// salloc starts its shell in a step whose number srun never uses.
+// The shell of an allocation has some of srun's variables too. A batch script has no step; salloc
+// starts its shell in a step whose number srun never uses.
 bool isStep() {
   return rt::foreignEnv("SLURM_STEP_NUM_TASKS") &&
          number(rt::foreignEnv("SLURM_STEP_ID").value_or("0"), INT32_MAX);
@@ -94,7 +94,7 @@ Result<std::string> srunAddress() {
   Result<int> job = required("SLURM_JOB_ID", INT32_MAX);
   if (!job.ok())
     return job.status();
-  // Steps of one job may run side by side.
+  // Steps of one job may run at the same time.
   const int64_t step = number(rt::foreignEnv("SLURM_STEP_ID").value_or("0"), INT32_MAX).value_or(0);
   return host + ":" + jobPort(static_cast<uint64_t>(*job + 1009 * step));
 }

@@ -1,4 +1,4 @@
-// launch_env.h - what the launcher says about this process. Any thread may call it.
+// launch_env.h - the launcher's variables about this process. Any thread may call it.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_LAUNCH_ENV_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_LAUNCH_ENV_H
@@ -21,15 +21,15 @@ struct LaunchEnv {
   std::string bootstrap;         // host:port of rank 0
 };
 
-// Whether a launcher has set this process up as one of several.
+// Whether a launcher has started this process as one of several.
 bool isLaunched();
 
 // Reads COLL_RANK and COLL_WORLD_SIZE; otherwise the variables of torchrun (RANK, WORLD_SIZE), Open
 // MPI's mpirun, srun, or a PMI launcher such as MPICH's. The address of rank 0 is COLL_BOOTSTRAP;
 // otherwise torchrun's MASTER_ADDR with the port after MASTER_PORT (which torchrun uses itself),
-// srun's first host with a port made of the numbers of job and step, or, if mpirun has all ranks on
-// one machine, 127.0.0.1 with a port made of the job's name. kCollInvalidCall names what is missing
-// or malformed.
+// srun's first host with a port computed from the numbers of job and step, or, if mpirun has all
+// ranks on one machine, 127.0.0.1 with a port computed from the job's name. kCollInvalidCall names
+// what is missing or malformed.
 Result<LaunchEnv> readLaunchEnv();
 
 } // namespace coll::net

@@ -8,8 +8,8 @@ namespace coll::net {
 
 void BootstrapServer::Member::onEvents(uint32_t events) {
   bool alive = (events & EPOLLOUT) ? flush() : true;
-  // Nothing is read while a request is in progress: the peer has nothing to send then, and cannot
-  // make the server hold more than one of its requests.
+  // Nothing is read while a request is in progress: a correct peer sends nothing then, and no peer
+  // can make the server hold more than one of its requests.
   if (alive && (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)))
     alive = readRequest();
   if (!alive)
@@ -78,7 +78,7 @@ void BootstrapServer::Member::reply(CollCode code, std::string_view value) {
   sent_ = 0;
   waiting_ = false;
   server_.poller_->setDeadline(id_, 0);
-  // A failed write shows up as an event, too.
+  // A failed write causes an event, too.
   flush();
 }
 

@@ -1,4 +1,4 @@
-// member.h - one admitted process, as the bootstrap server sees it.
+// member.h - an admitted process, as the bootstrap server sees it.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_MEMBER_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_MEMBER_H
@@ -30,7 +30,7 @@ public:
   bool waiting() const { return waiting_; }
   bool unsent() const { return unsent_; } // part of a reply is unsent
 
-  // The request waits for others, until its deadline.
+  // The request waits for other ranks, until its deadline.
   void wait();
   void reply(CollCode code, std::string_view value);
 

@@ -1,5 +1,5 @@
-// refusals.h - the last connections that rank 0 refused, for the message of a job that does not
-// come together. One thread at a time.
+// refusals.h - the last connections that rank 0 refused, for the message of a job that cannot
+// start. One thread at a time.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_REFUSALS_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_REFUSALS_H
@@ -13,7 +13,7 @@ namespace coll::net {
 
 class Refusals {
 public:
-  static constexpr size_t kMost = 4; // of different ones; older ones are dropped
+  static constexpr size_t kMost = 4; // of different refusals; older ones are dropped
 
   void add(const std::string &host, const std::string &reason) {
     auto known = std::find_if(all_.begin(), all_.end(), [&](const Refusal &one) {

@@ -20,7 +20,7 @@ private:
   BootstrapServer &server_;
 };
 
-// Somebody who has proven nothing yet.
+// A connection that has not proven the secret yet.
 class BootstrapServer::Candidate final : public PollHandler {
 public:
   Candidate(BootstrapServer &server, Fd fd, std::string host, uint64_t id)
@@ -125,7 +125,7 @@ bool BootstrapServer::evictOne() {
     if (victim->reserved())
       continue;
     ++stats_.evicted;
-    log_.warn("bootstrap: too many unproven connections; one gave way");
+    log_.warn("bootstrap: too many unproven connections; evicted one");
     forget(*victim);
     return true;
   }
@@ -203,7 +203,7 @@ void BootstrapServer::handle(Member &member) {
 
 void BootstrapServer::put(Member &member) {
   if (store_.count(member.key()))
-    return member.reply(kCollInvalidCall, "key \"" + member.key() + "\" was put before");
+    return member.reply(kCollInvalidCall, "key \"" + member.key() + "\" was already put");
   size_t bytes = member.key().size() + member.value().size() + 64;
   if (bytes > kMaxStoreBytes - storeBytes_)
     return member.reply(kCollDevice, "the bootstrap's store is full");

@@ -1,9 +1,8 @@
-// server.h - rank 0's side of the bootstrap: who may come in, and the
-// exchange of values.
+// server.h - rank 0's side of the bootstrap: admits processes, and exchanges values.
 //
-// Everything happens on one poller thread. A candidate (not yet proven) has a deadline and
-// one of a limited number of places; when all are taken, one chosen at random gives way,
-// so that a flood cannot aim at an honest process, which simply tries again.
+// Everything happens on one poller thread. A candidate (a connection that has not proven the secret
+// yet) has a deadline, and the number of candidates is limited. If there are too many, one chosen
+// at random is evicted, so that a flood cannot aim at an honest process, which simply retries.
 
 #ifndef COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H
 #define COLL_RUNTIME_NET_BOOTSTRAP_SERVER_H
@@ -30,7 +29,7 @@ public:
   static constexpr size_t kMaxStoreBytes = 64 << 20;
 
   struct Stats {
-    std::atomic<int64_t> accepted{0}; // connections, strangers included
+    std::atomic<int64_t> accepted{0}; // connections, including unknown processes
     std::atomic<int64_t> admitted{0}; // processes
     std::atomic<int64_t> refused{0};  // candidates that failed or were too slow
     std::atomic<int64_t> evicted{0};  // candidates that were evicted to make room
@@ -85,7 +84,7 @@ private:
   Address address_;
   Stats stats_;
   RateLimitedLog log_;
-  // The rest is used by the poller's thread only.
+  // Only the poller's thread uses the following.
   std::minstd_rand random_{std::random_device{}()};
   std::vector<std::shared_ptr<Candidate>> candidates_;
   Refusals refusals_;
@@ -94,7 +93,7 @@ private:
   std::unordered_map<std::string, std::string> store_;
   size_t storeBytes_ = 0;
   std::unordered_map<std::string, Round> rounds_;
-  std::string goneText_;           // why no round can complete any more
+  std::string goneText_;           // why no round can be completed any more
   std::atomic<int> unsent_{0};     // members with replies that the socket has not accepted
   std::unique_ptr<Poller> poller_; // last: its thread ends first
 };

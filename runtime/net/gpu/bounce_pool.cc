@@ -23,7 +23,7 @@ Result<std::unique_ptr<BouncePool>> BouncePool::create(std::unique_ptr<Pinner> p
                                                        uint64_t limitBytes) {
   uint64_t limit = std::min(limitBytes, kMaxBytes) / kBlockBytes * kBlockBytes;
   if (limit < kGuaranteedBlocks * kBlockBytes)
-    return Status::invalid("a bounce pool has at least " +
+    return Status::invalid("a bounce pool needs at least " +
                            std::to_string(kGuaranteedBlocks * kBlockBytes) + " bytes, not " +
                            std::to_string(limitBytes));
   std::unique_ptr<BouncePool> pool(new BouncePool(std::move(pinner), limit));
@@ -31,8 +31,8 @@ Result<std::unique_ptr<BouncePool>> BouncePool::create(std::unique_ptr<Pinner> p
   void *base = mmap(nullptr, limit, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    return Status(kCollDevice,
-                  "no addresses for a bounce pool of " + std::to_string(limit) + " bytes");
+    return Status(kCollDevice, "cannot reserve addresses for a bounce pool of " +
+                                   std::to_string(limit) + " bytes");
   pool->base_ = static_cast<uint8_t *>(base);
   (void)madvise(base, limit, MADV_HUGEPAGE); // pinning is faster with huge pages
   return pool;

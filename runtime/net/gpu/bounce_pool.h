@@ -1,13 +1,13 @@
 // bounce_pool.h - host memory into which the network writes data for a GPU.
 //
 // One pool per GPU serves all its connections, because stock NCCL keeps one bounce address per
-// block of threads, however many connections there are. It is one range of pinned host memory,
-// mapped for the GPU, that ends below 4 GiB (descriptors have 32-bit offsets), handed out in
+// block of threads, for any number of connections. The pool is one range of pinned host memory,
+// mapped for the GPU, that ends below 4 GiB (descriptors have 32-bit offsets). It is given out in
 // blocks.
 //
 // **Bounded.** Nothing is pinned beyond the limit. Memory is pinned when an account is opened,
-// never by take(): pinning waits for the GPU. Each account is guaranteed kGuaranteedBlocks; blocks
-// beyond the sum of those are given to the first account that asks.
+// never by take(), because pinning waits for the GPU. Each account is guaranteed kGuaranteedBlocks;
+// blocks beyond the sum of these are given to the account that asks first.
 //
 // Any thread may call it; the lock is held for a few instructions.
 
@@ -26,7 +26,7 @@ namespace coll::net {
 using rt::Result;
 using rt::Status;
 
-// Pins parts of an address range; all of the pool's use of CUDA.
+// Pins parts of an address range. The pool uses CUDA only through it.
 class Pinner {
 public:
   virtual ~Pinner() = default;
@@ -50,21 +50,21 @@ public:
   static constexpr uint64_t kBlockBytes = 512 << 10;
   // Bytes that are pinned at a time.
   static constexpr uint64_t kChunkBytes = 32 << 20;
-  // One message of the largest size, and a block for the data that travels with it.
+  // One message of the largest size, and a block for the data that is sent with it.
   static constexpr uint32_t kGuaranteedBlocks = 9;
 
-  // One connection's claim on the pool. Destroy it before the pool, and after its blocks were given
-  // back.
+  // One connection's share of the pool. Destroy it before the pool, and after its blocks were
+  // returned.
   class Account {
   public:
     ~Account();
     Account(const Account &) = delete;
     Account &operator=(const Account &) = delete;
 
-    // Takes `count` blocks, 1 to kGuaranteedBlocks; blocks[] receives their numbers. A block
-    // starts at number * kBlockBytes. False if there is no room now. `spread` takes them from all
-    // over the pool; otherwise recently used ones come first, which may still be in the
-    // processor's cache.
+    // Takes `count` blocks, 1 to kGuaranteedBlocks; blocks[] receives their numbers. A block starts
+    // at number * kBlockBytes. False if there is no room now. With `spread` the blocks are from all
+    // over the pool; otherwise the most recently used ones are taken first, because they may still
+    // be in the processor's cache.
     bool take(uint32_t count, uint32_t *blocks, bool spread = false);
     void give(uint32_t count, const uint32_t *blocks);
 
@@ -76,16 +76,16 @@ public:
     uint32_t held_ = 0; // protected by the pool's lock
   };
 
-  // Reserves addresses for `limitBytes` (rounded down to blocks; at most 4 GiB), and pins nothing.
+  // Reserves addresses for `limitBytes` (rounded down to blocks; at most 4 GiB), but pins nothing.
   static Result<std::unique_ptr<BouncePool>> create(std::unique_ptr<Pinner> pinner,
                                                     uint64_t limitBytes);
   ~BouncePool();
   BouncePool(const BouncePool &) = delete;
   BouncePool &operator=(const BouncePool &) = delete;
 
-  // The pool grows by `roomBytes` for the account, as far as the limit allows; may wait for the
-  // GPU. kCollDevice if the limit leaves no room for another account, or the memory cannot be
-  // pinned.
+  // Opens an account and adds `roomBytes` for it to the pool, as far as the limit allows; may wait
+  // for the GPU. kCollDevice if the limit leaves no room for another account, or if the memory
+  // cannot be pinned.
   Result<std::unique_ptr<Account>> open(uint64_t roomBytes);
 
   uint8_t *host() const { return base_; }     // first byte, for the CPU

@@ -154,7 +154,7 @@ Status GpuConnection::checkDevice(const Segment *segments, int count) const {
     return Status::invalid("a request of GPU memory has one buffer, not " + std::to_string(count));
   const DeviceMemory &memory = *deviceMemory(*segments);
   if (!memory.holds(*segments))
-    return Status::invalid("a buffer outside the memory that was registered");
+    return Status::invalid("a buffer is outside the memory that was registered");
   if (segments->bytes > kMaxDeviceMessageBytes)
     return Status::invalid("a message of GPU memory has at most " +
                            std::to_string(kMaxDeviceMessageBytes) + " bytes, not " +
@@ -249,7 +249,7 @@ int GpuConnection::parts(const Request *opaque, MessagePart *out, int max) const
   return request.inner ? inner_->parts(request.inner, out, max) : 0;
 }
 
-// The transport below only knows that it was told to close.
+// The transport below only knows that it was closed.
 Result<Completion> GpuConnection::testBelow(GpuRequest &request) {
   Result<Completion> completion = inner_->test(request.inner);
   if (!completion.ok() && !ended_.ok() && !closed_)

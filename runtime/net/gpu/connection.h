@@ -1,13 +1,13 @@
 // connection.h - a connection whose messages may start and end in GPU memory.
 //
-// Decorates a connection; transport.h is the contract. Requests of host memory pass through. The
-// others go through stages, which test() of any request advances:
+// Decorates a connection; transport.h is the contract. Requests of host memory are passed on. Other
+// requests go through stages, which test() of any request advances:
 //
 //   receive: posted below -> landed -> published | copied to the GPU -> done
 //   send:    packed by a kernel | copied from the GPU | ready -> posted below -> done
 //
 // Sends of one tag are posted below in the order of isend(), because messages of one tag keep their
-// order: a send that waits for its data delays the later ones of its tag.
+// order: a send that waits for its data delays later sends of its tag.
 
 #ifndef COLL_RUNTIME_NET_GPU_CONNECTION_H
 #define COLL_RUNTIME_NET_GPU_CONNECTION_H
@@ -25,10 +25,10 @@ namespace coll::net {
 
 enum class Role { Accepted, Connected };
 
-// What the connections of one transport share.
+// The state that the connections of one transport share.
 struct DeviceShared {
-  // The GPU, kept as long as the transport: destroying it waits for running kernels, which the end
-  // of a connection must not do.
+  // The GPU, kept as long as the transport, because destroying it waits for running kernels, which
+  // the end of a connection must not do.
   Result<std::shared_ptr<Gpu>> gpu(int ordinal);
 
   const rt::dl::Cuda &cuda;
@@ -74,10 +74,10 @@ private:
       : shared_(shared), properties_(properties), inner_(std::move(inner)) {}
   Status makeHandles(Role role);
 
-  // The caller of everything below holds mutex_.
+  // The caller of all functions below holds mutex_.
   GpuRequest &newRequest(GpuRequest::Kind kind);
   void release(GpuRequest &request); // together with its blocks and slots
-  // Returns `request`, now known below as `inner`; releases it if that is null or an error.
+  // Returns `request`, with `inner` as its request below; releases it if that is null or an error.
   Result<Request *> posted(GpuRequest &request, const Result<Request *> &inner);
   Result<Request *> refuse(); // for lack of room
   Status progress();          // an error if the connection has ended
@@ -96,7 +96,7 @@ private:
   Result<Completion> testReceive(GpuRequest &request);
   Result<Completion> landed(GpuRequest &request, uint64_t streamBytes);
   bool slotsByLanding() const { return shared_.options.slots == SlotOrder::Landing; }
-  Result<Completion> handOver(GpuRequest &request); // gives the message to the kernel
+  Result<Completion> handOver(GpuRequest &request); // passes the message to the kernel
   Status layOut(GpuRequest &request, uint64_t streamBytes);
   Status layOutFragments(GpuRequest &request, uint64_t streamBytes);
   Result<Completion> endReceive(GpuRequest &request, const Result<Completion> &outcome);
@@ -104,7 +104,7 @@ private:
   Result<Request *> sendHost(const Segment *segments, int count, uint64_t tag);
   Result<Request *> sendDevice(const Segment &segment, uint64_t tag);
   Result<Request *> queued(GpuRequest &request);
-  // Whether no send that waits before that position has the tag.
+  // Whether no send before that position has the tag.
   bool isNext(std::deque<GpuRequest *>::const_iterator before, uint64_t tag) const;
   Result<bool> sourceReady(GpuRequest &request);
   void aim(GpuRequest &request);

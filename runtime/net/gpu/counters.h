@@ -9,7 +9,7 @@
 
 namespace coll::net {
 
-// Counted by any thread; not ordered with anything else.
+// Any thread may count; counts are not ordered with anything else.
 class Counter {
 public:
   void add(uint64_t amount) { value_.fetch_add(amount, std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// device_memory.h - registered memory, as a device transport knows it.
+// device_memory.h - the device transport's record of registered memory.
 
 #ifndef COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H
 #define COLL_RUNTIME_NET_GPU_DEVICE_MEMORY_H

@@ -1,4 +1,4 @@
-// gpu.h - what the connections of one GPU share: its context, a copy stream, the bounce
+// gpu.h - the state that the connections of one GPU share: its context, a copy stream, the bounce
 // pool, and small allocations in its memory.
 
 #ifndef COLL_RUNTIME_NET_GPU_GPU_H
@@ -36,9 +36,9 @@ private:
 
 class Gpu {
 public:
-  // The process's one object for this GPU and driver table. The first caller creates it and sets
+  // The process's only object for this GPU and driver table. The first caller creates it and sets
   // the limit of the bounce pool; the last user destroys it. Only that destruction waits for
-  // running kernels, because CUDA frees nothing beside them.
+  // running kernels, because CUDA frees no memory while they run.
   static Result<std::shared_ptr<Gpu>> get(const rt::dl::Cuda &cuda, int ordinal,
                                           uint64_t bounceBytes);
   // The pool of a GPU that is in use; null otherwise.
@@ -55,7 +55,7 @@ public:
   rt::dl::CudaStream copyIn() const { return copyIn_; }
   rt::dl::CudaStream copyOut() const { return copyOut_; }
 
-  // kSlotBytes of it, zeroed. Memory that was given back is reused.
+  // Allocates kSlotBytes of pinned memory, zeroed. Returned memory is reused.
   static constexpr uint64_t kSlotBytes = sizeof(rt::PackMeta);
   static_assert(kSlotBytes >= sizeof(rt::UnpackMeta));
   Result<MappedMemory> takeSlotMemory();

@@ -1,7 +1,7 @@
-// greeting.h - both ends of a connection agree on how its messages travel.
+// greeting.h - lets both ends of a connection agree on the format of its messages.
 //
-// Each end sends one small message under a tag of its own and compares it with the peer's. Neither
-// end waits for it: a peer without this layer sends none, and plain messages look the same with and
+// Each end sends one small message with a reserved tag and compares it with the peer's. Neither end
+// waits for it: a peer without this layer sends none, and plain messages look the same with and
 // without this layer. Scattered messages have other tags than plain ones, so that the two cannot be
 // confused.
 

@@ -48,7 +48,7 @@ Result<HandleLife> HandleLife::discover(DeviceType type, int32_t version) {
                   "device type " + typeName(type) + " has no handle, only UNPACK has one");
   if (version != rt::kUnpackVersion)
     return Status(kCollUnsupported, "UNPACK of version " + hex(version) +
-                                        " is wanted, this library makes " +
+                                        " was requested, this library has " +
                                         hex(rt::kUnpackVersion));
   return HandleLife(type);
 }

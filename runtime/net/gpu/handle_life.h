@@ -4,8 +4,8 @@
 //        └───────────────┴──── close() ────┴────────────────┴────────────────► Closed
 //
 // Discovered: device type and version were compared. Allocated: the caller has memory for the
-// handle; receives only. Filled: accept() has put the GPU's address in. Mapped: a kernel may use
-// it, so it can no longer change. Closed: no kernel uses it any more. Every other step is refused
+// handle; receives only. Filled: accept() has stored the GPU's address in it. Mapped: a kernel may
+// use it, so it can no longer change. Closed: no kernel uses it any more. Every other step fails
 // with kCollInvalidCall. One thread at a time may call it.
 
 #ifndef COLL_RUNTIME_NET_GPU_HANDLE_LIFE_H
@@ -22,8 +22,8 @@ const char *stageName(HandleStage stage);
 
 class HandleLife {
 public:
-  // Compares what the caller expects of a device with what this library makes. kCollUnsupported,
-  // with both types or both versions, if they differ.
+  // Compares the device that the caller expects with this library's. kCollUnsupported, with both
+  // types or both versions, if they differ.
   static Result<HandleLife> discover(DeviceType type, int32_t version);
 
   // kCollUnsupported for sends.

@@ -8,7 +8,7 @@ namespace coll::net {
 
 namespace {
 
-// Our name of a variable, and NCCL's.
+// The name of this project's variable, and of NCCL's.
 struct Names {
   rt::EnvVar ours;
   const char *nccl;
@@ -17,7 +17,7 @@ struct Names {
     return rt::foreignEnv(rt::envTable()[static_cast<size_t>(ours)].name).has_value();
   }
   bool isSet() const { return hasOurs() || rt::foreignEnv(nccl); }
-  // The value of ours if it is set, else of NCCL's, else our default.
+  // The value of this project's variable if it is set, else of NCCL's, else the default.
   std::string value() const {
     return hasOurs() || !rt::foreignEnv(nccl) ? rt::envString(ours) : *rt::foreignEnv(nccl);
   }
@@ -29,7 +29,7 @@ Status parseBytes(const std::string &text, const char *name, uint64_t &value) {
   auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && stop == text.data() + text.size())
     return {};
-  return Status::invalid(std::string(name) + " is no number of bytes: \"" + text + "\"");
+  return Status::invalid(std::string(name) + " is not a number of bytes: \"" + text + "\"");
 }
 
 } // namespace
@@ -38,7 +38,7 @@ Result<DeviceOptions> DeviceOptions::fromEnv() {
   DeviceOptions options;
   std::string unpack = kUnpack.value();
   if (unpack != "auto" && unpack != "0" && unpack != "1")
-    return Status::invalid("COLL_NET_DEVICE_UNPACK is auto, 0 or 1, not \"" + unpack + "\"");
+    return Status::invalid("COLL_NET_DEVICE_UNPACK must be auto, 0 or 1, not \"" + unpack + "\"");
   options.receive = unpack == "auto" ? ReceivePath::Auto
                     : unpack == "1"  ? ReceivePath::Unpack
                                      : ReceivePath::Host;

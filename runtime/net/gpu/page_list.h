@@ -1,4 +1,4 @@
-// page_list.h - from blocks of the bounce pool to page descriptors.
+// page_list.h - converts blocks of the bounce pool to page descriptors.
 
 #ifndef COLL_RUNTIME_NET_GPU_PAGE_LIST_H
 #define COLL_RUNTIME_NET_GPU_PAGE_LIST_H
@@ -15,12 +15,12 @@ namespace coll::net {
 using Runs = std::vector<rt::PageDescriptor>;
 
 // Adds the descriptors of bytes [at, at + bytes) of the stream that fills `blocks` one after the
-// other; they belong at bufferOff. Joins runs that are adjacent in both places and were pinned at
-// once.
+// other; the bytes belong at bufferOff. Joins runs that are adjacent in both places and were pinned
+// together.
 void addRuns(Runs &runs, const uint32_t *blocks, uint64_t at, uint64_t bytes, uint64_t bufferOff);
 
-// Cuts the runs as the policy says, or coarser if a slot has too few pages, into pages[0,
-// kUnpackSlotPages). There are at most kUnpackSlotPages runs. Returns the number of pages.
+// Cuts the runs into pages[0, kUnpackSlotPages) according to the policy, or into larger pages if a
+// slot has too few. There are at most kUnpackSlotPages runs. Returns the number of pages.
 uint32_t cutRuns(const Runs &runs, const PagePolicy &policy, rt::PageDescriptor *pages);
 
 } // namespace coll::net

@@ -31,7 +31,7 @@ bool isInside(uint64_t offset, uint64_t bytes, uint64_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-// Whether the error concerns only the request, and the connection goes on.
+// Whether the error concerns only the request, so that the connection continues.
 bool isOfRequest(const Status &status) {
   return status.code() == kCollInvalidCall || status.code() == kCollMismatch ||
          status.code() == kCollUnsupported;
@@ -57,8 +57,8 @@ Result<std::unique_ptr<DevicePosts>> DevicePosts::create(rt::PostShared *shared,
     if (region.segment.bytes && !region.segment.data)
       return Status::invalid("a region of a kernel's posts without memory");
   std::unique_ptr<DevicePosts> posts(new DevicePosts(shared, std::move(options)));
-  COLL_RETURN_IF_ERROR(
-      rt::startThread(posts->thread_, "what kernels post", [raw = posts.get()] { raw->serve(); }));
+  COLL_RETURN_IF_ERROR(rt::startThread(posts->thread_, "the posts of kernels",
+                                       [raw = posts.get()] { raw->serve(); }));
   return posts;
 }
 
@@ -114,8 +114,8 @@ void DevicePosts::serve() {
 
 //===-- posts -------------------------------------------------------------------===//
 
-// Takes at most as many posts as the ring holds: a bad post frees its place at once, and a kernel
-// that continues to post bad ones must not keep the thread from its other work.
+// Takes at most as many posts as the ring has places: a bad post frees its place at once, and a
+// kernel that keeps posting bad ones must not keep the thread from its other work.
 bool DevicePosts::takePosts() {
   for (uint32_t i = 0; i < rt::kPostSlots; ++i) {
     const uint64_t number = taken_ + 1;
@@ -125,7 +125,7 @@ bool DevicePosts::takePosts() {
     if (slot.stage != Stage::Free || acquire(post.seq) != number)
       return i != 0;
     slot = Slot();
-    slot.post = post; // checked in this copy only: the ring may change meanwhile
+    slot.post = post; // checks use only this copy, because the ring may change meanwhile
     slot.number = number;
     slot.stage = Stage::Move;
     slot.deadlineUs = nowUs() + timeoutUs_;
@@ -153,8 +153,8 @@ PostOutcome DevicePosts::check(const Post &post) const {
   return PostOutcome::Done;
 }
 
-// Whether the post has progressed. The deadline applies only if it has not, because this process
-// may have been stopped meanwhile.
+// Whether the post has progressed. The deadline applies only if it has not: this process may have
+// been stopped for a while.
 bool DevicePosts::advance(Slot &slot) {
   const uint32_t peer = slot.post.place.peer;
   if (peers_[peer].hasFailed) {
@@ -165,7 +165,7 @@ bool DevicePosts::advance(Slot &slot) {
     return true;
   if (nowUs() <= slot.deadlineUs)
     return false;
-  fail(peer, PostOutcome::Timeout); // before the kernel gets its memory back
+  fail(peer, PostOutcome::Timeout); // before the kernel may use its memory again
   finish(slot, PostOutcome::Timeout);
   return true;
 }
@@ -243,7 +243,7 @@ void DevicePosts::refused(Slot &slot, const Status &why) {
   finish(slot, isOfRequest(why) ? PostOutcome::Refused : PostOutcome::PeerFailed);
 }
 
-// Afterwards the connection uses no memory. Posts to this peer end when they are looked at.
+// Afterwards the connection uses no memory. Later posts to this peer end as soon as they are read.
 void DevicePosts::fail(uint32_t peer, PostOutcome why) {
   peers_[peer].hasFailed = true;
   peers_[peer].link.connection->close();

@@ -1,26 +1,26 @@
-// posts.h - carries out the puts, gets and signals that a kernel posts.
+// posts.h - executes the puts, gets and signals that a kernel posts.
 //
 //   auto posts = DevicePosts::create(shared, std::move(options));
 //   // kernels that have a rt::PostHandle with `shared` now put and get:
 //   kernels/channel/posting_device.cuh
 //
-// A thread of its own takes posts off the ring (base/posting_layout.h), checks every field, drives
-// iwrite() and iread() of the connection, and tells the kernel how each one has ended. So this is
-// *proxied*: no doorbell of a network card is rung by the kernel.
+// A thread of the object takes posts off the ring (base/posting_layout.h), checks every field,
+// calls iwrite() and iread() of the connection, and reports to the kernel how each post has ended.
+// So posts are *proxied*: the kernel does not access a network card.
 //
 // **Memory.** A region is pinned host memory, or GPU memory that the transport reaches itself. If
-// it does not reach the memory, regMr() fails, or, over a DeviceTransport, which registers all
-// memory of a GPU, each post is Refused; use pinned memory then. A kernel names memory by numbers,
-// never by addresses: a wild post is refused, and nothing outside the regions and the peer's keys
-// is accessed.
+// the transport does not reach the memory, regMr() fails; over a DeviceTransport, which registers
+// all memory of a GPU, each post is Refused instead. Use pinned memory then. A kernel names memory
+// by numbers, never by addresses: an invalid post is refused, and nothing outside the regions and
+// the peer's keys is accessed.
 //
-// **Failure.** A bad post fails alone. A post that does not end within `timeoutUs`, or a connection
-// that ends, fails all posts to that peer, and the transport then no longer uses their memory;
-// posts to others go on. Nothing waits for ever, neither here nor in the kernel.
+// **Failure.** A bad post fails alone. If a post does not end within `timeoutUs`, or a connection
+// ends, all posts to that peer fail, and the transport then no longer uses their memory; posts to
+// other peers continue. Nothing waits for ever, neither here nor in the kernel.
 //
 // **Ownership.** `shared`, and the memory of regions, belong to the caller and outlive this object
 // and the kernels that use it. Its connections carry nothing else. Start it on both sides: a
-// receiver of signals needs one too, with no regions if it posts nothing.
+// receiver of signals needs one too; it has no regions if it posts nothing.
 
 #ifndef COLL_RUNTIME_NET_GPU_POSTS_H
 #define COLL_RUNTIME_NET_GPU_POSTS_H
@@ -54,7 +54,7 @@ struct DevicePostsOptions {
   int64_t spinUs = 20;             // after that the thread sleeps, at most a millisecond at a time
 };
 
-// Counted since the start. Read one by one, so they need not agree with each other.
+// Counts since the start. They are read one by one, so they may not be consistent with each other.
 struct DevicePostsStats {
   uint64_t puts = 0, gets = 0; // that are done
   uint64_t bytes = 0;          // moved by those
@@ -64,7 +64,7 @@ struct DevicePostsStats {
 
 class DevicePosts {
 public:
-  // `shared` is zeroed, and its address is the host's. kCollInvalidCall for invalid options.
+  // `shared` is zeroed, and is the host's address. kCollInvalidCall for invalid options.
   static Result<std::unique_ptr<DevicePosts>> create(rt::PostShared *shared,
                                                      DevicePostsOptions options);
   // Closes the connections; posts in flight end with PostOutcome::Stopped, and so do later ones of
@@ -120,7 +120,7 @@ private:
   uint64_t taken_ = 0, ended_ = 0; // numbers of posts
   Counters counters_;
   std::atomic<bool> isEnding_{false};
-  std::thread thread_; // last: its thread uses the others
+  std::thread thread_; // last, because it uses the other members
 };
 
 } // namespace coll::net

@@ -126,7 +126,7 @@ Result<Completion> GpuConnection::handOver(GpuRequest &request) {
       unpack_->publish(number, request.runs, shared_.options.pages, request.blocks));
   counters.unpackedMessages.add(1);
   counters.unpackedBytes.add(completion.bytes);
-  request.blocks.count = 0; // the slot owns them now, until the message is consumed
+  request.blocks.count = 0; // the slot owns the blocks now, until the message is consumed
   release(request);
   return completion;
 }
@@ -171,7 +171,7 @@ Status GpuConnection::layOutFragments(GpuRequest &request, uint64_t streamBytes)
 // Ends every receive except those that a kernel unpacks.
 Result<Completion> GpuConnection::endReceive(GpuRequest &request,
                                              const Result<Completion> &outcome) {
-  request.copy.wait(); // an earlier copy may still run if this one failed to begin
+  request.copy.wait(); // if this copy failed to begin, an earlier one may still run
   if (request.slot >= 0)
     unpack_->publish(static_cast<uint64_t>(request.slot), {}, shared_.options.pages, {});
   release(request);

@@ -60,7 +60,7 @@ Result<Request *> GpuConnection::sendDevice(const Segment &segment, uint64_t tag
   return queued(request);
 }
 
-// A send that cannot start now, and does not wait for its turn or its data, is undone as if it had
+// If a send cannot start now, and does not wait for its turn or its data, it is undone as if it had
 // never been posted.
 Result<Request *> GpuConnection::queued(GpuRequest &request) {
   bool first = isNext(waiting_.end(), request.tag);
@@ -91,7 +91,7 @@ Result<bool> GpuConnection::sourceReady(GpuRequest &request) {
   return request.path == GpuRequest::Path::Staged ? request.copy.done() : true;
 }
 
-// The source is host memory, or memory that the transport below can read.
+// For a source in host memory, or in memory that the transport below can read.
 void GpuConnection::aim(GpuRequest &request) {
   DeviceCounters &counters = shared_.counters;
   request.aimed = true;
@@ -177,7 +177,7 @@ Result<Completion> GpuConnection::testSend(GpuRequest &request) {
   if (outcome.ok() && !outcome->done)
     return outcome;
   if (outcome.ok())
-    outcome->bytes = request.bytes; // without what scattering adds
+    outcome->bytes = request.bytes; // without the bytes that scattering adds
   auto it = std::find(waiting_.begin(), waiting_.end(), &request);
   if (it != waiting_.end())
     waiting_.erase(it);

@@ -47,7 +47,7 @@ Status StagedCopy::begin(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint
         cudaStatus(cuda, cuda.eventCreate(&event_, rt::dl::kCudaEventNoTiming), "cuEventCreate"));
   gpu_ = gpu;
   rt::dl::CudaStream stream = in ? gpu->copyIn() : gpu->copyOut();
-  running_ = true; // also if it fails half way, because the copies that began have to be waited for
+  running_ = true; // even if this fails half way, because copies that have begun must be waited for
   for (const rt::PageDescriptor &run : runs) {
     uint8_t *host = gpu->bounce().host() + run.bounceOff;
     uint64_t device = address + run.bufferOff;

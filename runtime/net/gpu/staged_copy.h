@@ -8,7 +8,7 @@
 
 namespace coll::net {
 
-// One batch of copies at a time. Reusable.
+// One batch of copies at a time. The object may be reused.
 class StagedCopy {
 public:
   ~StagedCopy();
@@ -27,7 +27,7 @@ public:
 private:
   Status begin(const std::shared_ptr<Gpu> &gpu, const Runs &runs, uint64_t address, bool in);
 
-  std::shared_ptr<Gpu> gpu_; // that event_ belongs to
+  std::shared_ptr<Gpu> gpu_; // the GPU of event_
   rt::dl::CudaEvent event_ = nullptr;
   bool running_ = false;
 };

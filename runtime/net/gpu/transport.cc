@@ -147,8 +147,8 @@ private:
     return {};
   }
 
-  // Lets the transport below move the bytes itself. Memory that it cannot register goes through the
-  // bounce pool.
+  // Lets the transport below move the bytes itself. For memory that it cannot register, the bounce
+  // pool is used.
   void registerDirect(int device, MemoryRegion region, const rt::dl::CudaPointerInfo &info,
                       DeviceMemory &memory) {
     uint32_t kinds = inner_->devices()[static_cast<size_t>(device)].memoryKinds;

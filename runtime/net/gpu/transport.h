@@ -5,42 +5,41 @@
 //   Segment segment{gpuPointer, bytes, *memory};
 //   auto request = connection->irecv(&segment, 1, tag);
 //
-// It decorates any transport; host memory passes through untouched. A segment is GPU
-// memory if and only if its `memory` was registered as MemoryKind::Cuda. Such a request
-// has one segment. How it is received:
+// It decorates any transport; requests of host memory are passed on. A segment is GPU memory if and
+// only if its `memory` was registered as MemoryKind::Cuda. Such a request has one segment. It is
+// received in one of these ways:
 //
-//  - direct, where the transport below reaches the memory itself: a NIC beside the GPU, or
-//    memory that is the host's after all. No copy, no descriptors.
-//  - UNPACK, on connections with a device handle: data lands in the GPU's bounce pool,
+//  - direct, if the transport below reaches the memory itself: a NIC beside the GPU, or
+//    memory that is actually host memory. No copy, no descriptors.
+//  - UNPACK, on connections with a device handle: data arrives in the GPU's bounce pool,
 //    test() writes page descriptors and reports done, the caller's kernel moves the pages.
-//  - HOST, else: it lands in the bounce pool, an asynchronous copy on a private stream
-//    moves it, and it is done when that has ended.
+//  - HOST, otherwise: data arrives in the bounce pool, and an asynchronous copy on a private
+//    stream moves it; the request is done when the copy has ended.
 //
-// And how it is sent:
+// It is sent in one of these ways:
 //
 //  - direct, as above.
 //  - PACK, with SendPath::Pack: isend() writes page descriptors, the caller's kernel fills
 //    the pages and raises PackMeta::packed, then they are sent.
-//  - HOST, else: an asynchronous copy into the bounce pool, then it is sent.
+//  - HOST, otherwise: an asynchronous copy into the bounce pool, then it is sent.
 //
-// **The kernel's part.** Connection::deviceHandle() of a connection that was accepted
-// (NCCL allocates handles for receives only), or of any connection with unpackOnConnect,
-// describes a rt::UnpackHandle in GPU memory; packHandle() a rt::PackHandle. Every irecv
-// of GPU memory takes the next of kUnpackSlots slots, in the order of the posts, even if
-// it turns out to be empty, direct, staged (count 0) or failed: the kernel counts
-// messages, not bytes. A slot may be read only after test() has reported `done`; the
-// caller tells the kernel. The slot, and with it the pages, are used again after
-// consumed(), or after `implicitConsume` later posts. (A caller that tells its kernel
-// which slot to read need not keep that order: SlotOrder.) isend() of GPU memory likewise
-// takes the next pack slot, which the kernel may read from when isend() has returned the
-// request until that is done.
+// **The kernel's part.** Connection::deviceHandle() of a connection that was accepted (NCCL
+// allocates handles for receives only), or of any connection with unpackOnConnect, describes a
+// rt::UnpackHandle in GPU memory; packHandle() a rt::PackHandle. Every irecv of GPU memory takes
+// the next of kUnpackSlots slots, in the order of the posts, even if it turns out to be empty,
+// direct, staged (count 0) or failed: the kernel counts messages, not bytes. A slot may be read
+// only after test() has reported `done`; the caller tells the kernel. The slot and its pages are
+// reused after consumed(), or after `implicitConsume` later posts. (A caller that tells its kernel
+// which slot to read need not keep that order: SlotOrder.) isend() of GPU memory takes the next
+// pack slot in the same way; the kernel may read it from when isend() has returned the request
+// until the request is done.
 //
-// **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one is
-// refused with kCollInvalidCall. Host memory has the limits of the transport below. If the
-// bounce pool has no room, posts return null (back-pressure); each connection always gets
-// room for one message, so connections cannot starve each other.
+// **Limits.** A request of GPU memory has at most kMaxDeviceMessageBytes; a longer one fails with
+// kCollInvalidCall. Host memory has the limits of the transport below. If the bounce pool has no
+// room, posts return null (back-pressure); each connection always gets room for one message, so
+// connections cannot starve each other.
 //
-// **Threads** as transport.h. While messages move, only the HOST paths call CUDA.
+// **Threads**: see net/transport.h. While messages move, only the HOST paths call CUDA.
 
 #ifndef COLL_RUNTIME_NET_GPU_TRANSPORT_H
 #define COLL_RUNTIME_NET_GPU_TRANSPORT_H
@@ -59,21 +58,21 @@ enum class ReceivePath { Auto, Host, Unpack }; // Auto: Unpack if data arrives s
 enum class SendPath { Host, Pack };
 // Assigns slots to receives.
 //
-//  - Posts: as above. Messages may land in any order, but their slots are free again in
-//    that of the posts only: one that is late holds up those after it.
-//  - Landing: a message that is to be unpacked takes a free slot when it has landed.
-//    test() is done once there is one, and Completion::slot names it; consumed(slot) frees
-//    it, in any order. What is empty, failed, direct or staged has none.
+//  - Posts: as above. Messages may arrive in any order, but their slots are freed only in the order
+//    of the posts: a late message delays the slots after it.
+//  - Landing: a message that is to be unpacked takes a free slot when it has arrived.
+//    test() is done once it has one, and Completion::slot names it; consumed(slot) frees
+//    it, in any order. A message that is empty, failed, direct or staged has no slot.
 enum class SlotOrder { Posts, Landing };
 
 struct DeviceOptions {
   ReceivePath receive = ReceivePath::Auto;
   SendPath send = SendPath::Host;
-  // Receives of fewer bytes than this go the HOST way on UNPACK connections too.
+  // Receives of fewer bytes than this take the HOST path even on UNPACK connections.
   uint64_t unpackThreshold = 0;
   PagePolicy pages = kPagesForNccl;
-  // Sends messages as shuffled fragments, and expects the same of the peer, like a network that
-  // delivers datagrams. Both sides must agree, which is checked.
+  // Sends messages as shuffled fragments, like a network that delivers datagrams, and expects the
+  // same from the peer. Both sides must agree, which is checked.
   bool scatter = false;
   uint64_t bounceBytes = uint64_t(2) << 30; // limit of one GPU's pool
   // The pool grows by this for each connection and direction that uses it.
@@ -81,14 +80,14 @@ struct DeviceOptions {
   // The GPU whose kernels serve the connections; -1: the current one of the thread that calls
   // accept() or poll().
   int gpu = -1;
-  // The connecting side gets a device handle as well.
+  // The connecting side gets a device handle, too.
   bool unpackOnConnect = false;
   SlotOrder slots = SlotOrder::Posts;
   // 0: consumed() frees slots, as SlotOrder::Landing requires. Otherwise consumed() has no effect,
-  // and a slot is freed by the n-th later post of a receive. NCCL has at most 8 steps in flight, so
-  // 8 is right for it.
+  // and the n-th later post of a receive frees a slot. NCCL has at most 8 steps in flight, so 8
+  // suits it.
   int implicitConsume = 0;
-  // What has decided about `receive` and `unpackThreshold`, and why; for users.
+  // For users: what has decided about `receive` and `unpackThreshold`, and why.
   std::string chosenBy = "the default";
   bool isByTable = false;
 
@@ -96,9 +95,10 @@ struct DeviceOptions {
   // COLL_NET_DEVICE_UNPACK_THRESHOLD (or NCCL_…), COLL_NET_DEVICE_PAGES,
   // COLL_NET_SCATTER and COLL_NET_BOUNCE_BYTES. kCollInvalidCall names a wrong value.
   static Result<DeviceOptions> fromEnv();
-  // The same, but if neither of the first two is set, the table of COLL_ROUTES decides if it has
-  // paths for this transport ("tcp"): UNPACK if its largest messages go that way, with a threshold
-  // if smaller ones are the host's. kCollInvalidCall also names what is wrong with the table.
+  // The same, but if neither of the first two variables is set and the table of COLL_ROUTES has
+  // paths for this transport ("tcp"), the table decides: UNPACK if that is the path of its largest
+  // messages, with a threshold if the host copies smaller ones. kCollInvalidCall also names what is
+  // wrong with the table.
   static Result<DeviceOptions> fromEnvAndTable(const std::string &transport);
 
   // Resolves Auto.
@@ -107,7 +107,7 @@ struct DeviceOptions {
   }
 };
 
-// Messages of GPU memory by the way they took, since the start. Failed ones are not
+// Numbers of messages of GPU memory by their path, since the start. Failed messages are not
 // counted.
 struct DeviceStats {
   uint64_t unpackedMessages = 0, unpackedPages = 0, unpackedBytes = 0;
@@ -118,8 +118,8 @@ struct DeviceStats {
   uint64_t refused = 0;     // posts that found no slot or no pages
 };
 
-// What a kernel needs besides the slot number, for callers that pass it themselves. Addresses of
-// the GPU; zeros if there is none.
+// The data that a kernel needs besides the slot number, for callers that pass it themselves.
+// Addresses of the GPU; zeros if there is none.
 struct KernelView {
   uint64_t meta = 0; // rt::UnpackMeta or rt::PackMeta
   uint64_t bounce = 0;
@@ -130,7 +130,7 @@ struct KernelView {
 // safe.
 class DeviceConnection : public Connection {
 public:
-  // With SlotOrder::Landing: the kernel has finished the message that test() named by this slot.
+  // With SlotOrder::Landing: the kernel has finished the message whose slot test() returned.
   using Connection::consumed;
   virtual void consumed(int32_t slot) = 0;
   // Writes the descriptors of a slot again, from the host's own memory, for a kernel that found
@@ -138,11 +138,11 @@ public:
   virtual Status republish(int32_t slot) = 0;
   virtual KernelView unpackView() const = 0;
   virtual KernelView packView() const = 0;
-  // Sends of GPU memory that would find a pack slot now, one after the other.
+  // The number of sends of GPU memory, one after the other, that would find a pack slot now.
   virtual int packRoom() const = 0;
-  // For callers that fill pages by a kernel of another kind, or that do not use PackMeta::packed:
-  // the places of a send's bytes in the bounce buffer (none if no kernel is waited for); and the
-  // report that these bytes, and those of all earlier sends, are there.
+  // For callers that fill pages by another kernel, or that do not use PackMeta::packed: the places
+  // of a send's bytes in the bounce buffer (none if the send does not wait for a kernel); and the
+  // report that these bytes, and those of all earlier sends, have been written.
   virtual std::vector<rt::PageDescriptor> packPages(const Request *request) const = 0;
   virtual void packed(const Request *request) = 0;
 };
@@ -154,8 +154,8 @@ public:
   virtual BounceStats bounceStats(int ordinal) const = 0;
 };
 
-// `cuda` outlives the transport. regMr() accepts MemoryKind::Host and MemoryKind::Cuda; data null
-// and bytes ~0 with Cuda stand for all memory of GPU `options.gpu` (or the current one), which is
+// `cuda` outlives the transport. regMr() accepts MemoryKind::Host and MemoryKind::Cuda. With Cuda,
+// null data and ~0 bytes stand for all memory of GPU `options.gpu` (or the current one), which is
 // then never used directly.
 Result<std::unique_ptr<DeviceTransport>> createDeviceTransport(std::unique_ptr<Transport> inner,
                                                                const rt::dl::Cuda &cuda,

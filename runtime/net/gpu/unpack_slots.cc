@@ -89,8 +89,8 @@ uint32_t UnpackSlots::write(uint64_t index) {
   const Slot &slot = slots_[index];
   const uint32_t pages = cutRuns(slot.runs, slot.pages, meta_->pages[index]);
   storeRelease(meta_->count[index], pages);
-  // Release: anyone who learns from the caller that the message is complete, including a kernel by
-  // the caller's own flag, has to see data, descriptors and count.
+  // Release: everyone who learns from the caller that the message is complete must see data,
+  // descriptors and count, including a kernel that learns it through the caller's own flag.
   __sync_synchronize();
   return pages;
 }

@@ -26,7 +26,7 @@ struct BlockList {
 // The kUnpackSlots slots of a connection. With SlotOrder::Posts they are a queue: message number n,
 // from 0, has slot n % kUnpackSlots and is posted, published, and consumed in order. With
 // SlotOrder::Landing nothing is posted, the number is that of a free slot, and slots are consumed
-// in any order. Not safe for threads; the GPU reads what is published.
+// in any order. One thread at a time may use it; the GPU reads what is published.
 class UnpackSlots {
 public:
   // Pins the descriptors and puts a handle into GPU memory; may wait for the GPU.
@@ -35,14 +35,14 @@ public:
   ~UnpackSlots();
 
   bool full() const { return posted_ - consumed_ == rt::kUnpackSlots; }
-  uint64_t post() { return posted_++; } // only if not full; returns the number
+  uint64_t post() { return posted_++; } // must not be full; returns the number
   int32_t freeSlot() const;             // -1: none
   // Writes descriptors and count, and releases. Takes over the blocks. Without runs the message is
   // empty. Returns the number of pages.
   uint32_t publish(uint64_t number, const Runs &runs, const PagePolicy &policy,
                    const BlockList &blocks);
-  // Writes the same descriptors and count again, from a copy that no GPU reaches. False if the slot
-  // holds no message.
+  // Writes the same descriptors and count again, from a copy that the GPU cannot access. False if
+  // the slot holds no message.
   bool publishAgain(int32_t slot);
   // Frees slot and blocks of the oldest message. False if it was not published, or there is
   // none.
@@ -68,7 +68,7 @@ private:
     Runs runs;
     PagePolicy pages;
   };
-  uint32_t write(uint64_t index); // what the GPU reads
+  uint32_t write(uint64_t index); // writes the words that the GPU reads
 
   std::shared_ptr<Gpu> gpu_;
   BouncePool::Account &account_;
@@ -89,13 +89,13 @@ public:
 
   // Whether a message in flight still uses the slot of the next message.
   bool full() const { return busy_[posted_ % rt::kUnpackSlots]; }
-  // How many further messages would find a slot, one after the other.
+  // The number of further messages, one after the other, that would find a slot.
   int room() const;
-  // Takes the next slot and says where its bytes go. Returns the number.
+  // Takes the next slot, and writes the places of its bytes into it. Returns the number.
   uint64_t publish(const Runs &runs, const PagePolicy &policy);
   // Whether the kernel has written every page of this message.
   bool packed(uint64_t number) const;
-  // Records that the kernel has written this message and all before it.
+  // Records that the kernel has written this message and all earlier ones.
   void setPacked(uint64_t number);
   void finish(uint64_t number) { busy_[number % rt::kUnpackSlots] = false; }
 

@@ -43,7 +43,7 @@ struct Pair {
   Side sides[2];
 };
 
-// What the transports of the process share. `mutex` is taken after a pair's.
+// The state that the transports of the process share. `mutex` is taken after a pair's.
 struct World {
   std::mutex mutex;
   std::map<uint64_t, std::deque<std::shared_ptr<Pair>> *> listeners;

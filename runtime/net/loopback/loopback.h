@@ -9,7 +9,7 @@
 
 namespace coll::net {
 
-// One device. Connects to listeners of any loopback transport of the process. The caller that posts
+// One device. Connects to listeners of any loopback transport of the process. The thread that posts
 // the second half of a transfer moves the data.
 Result<std::unique_ptr<Transport>> createLoopbackTransport();
 

@@ -1,9 +1,9 @@
 // abi.h - the interface between NCCL and a net plugin, versions 8 to 12.
 //
-// NCCL looks up ncclNetPlugin_v12, …, _v8 and takes the first that it knows: v8 since
-// NCCL 2.20.3, v9 since 2.24.3, v10 since 2.26.2, v11 since 2.28.3, v12 since 2.30.3.
-// Layouts follow src/include/plugin/net/net_v*.h of NCCL and are frozen there; the
-// assertions at the end keep them so here. Names are ours, the order of fields is not.
+// NCCL looks up ncclNetPlugin_v12, …, _v8 and takes the first that it knows: v8 since NCCL 2.20.3,
+// v9 since 2.24.3, v10 since 2.26.2, v11 since 2.28.3, v12 since 2.30.3. Layouts follow
+// src/include/plugin/net/net_v*.h of NCCL and are frozen there; the assertions at the end check
+// them. The names are this project's, the order of fields is NCCL's.
 //
 // Threads: NCCL calls init, devices, getProperties, listen, connect, accept, regMr and
 // close from its service thread, isend, irecv, iflush and test of one comm from one
@@ -47,7 +47,7 @@ inline constexpr int16_t kIdUndefined = -1;
 enum NcclDeviceType : int { kDeviceHost = 0, kDeviceUnpack = 1 };
 inline constexpr int kDeviceVersionNone = 0, kDeviceVersionUnpack = 7;
 
-// Where a connection tells NCCL's kernels how to take part. Allocated by NCCL.
+// The place where a connection describes its device handle for NCCL's kernels. NCCL allocates it.
 struct NcclDeviceHandle {
   NcclDeviceType type;
   int version;
@@ -126,8 +126,8 @@ struct NetAttributes {
 };
 
 // The tables. connect and accept return success with a null comm for "not yet"; isend and irecv
-// return success with a null request for "no room". Members are null for calls that a plugin lacks,
-// if the comment allows it.
+// return success with a null request for "no room". A member may be null, if its comment says so,
+// for a call that a plugin lacks.
 
 struct NetV8 {
   const char *name;

@@ -40,7 +40,7 @@ Result<Operation *> Comm::begin(Result<Request *> posted, void *parent) {
 Result<Operation *> Comm::isend(void *data, uint64_t bytes, int tag, const MemoryHandle *memory,
                                 void *parent) {
   if (memory && memory->type != kPtrHost && !(device_.pointers & kPtrDmabuf))
-    return Status::invalid("a send from GPU memory, which this device does not reach: "
+    return Status::invalid("a send from GPU memory, which this device cannot access: "
                            "NCCL_NET_GDR_READ=0 makes NCCL send from host memory");
   if (!findFree())
     return static_cast<Operation *>(nullptr);
@@ -64,7 +64,7 @@ Result<Operation *> Comm::iflush(void *data, uint64_t bytes, const MemoryHandle 
   if (!device_.needsFlush || !memory || memory->type == kPtrHost)
     return static_cast<Operation *>(nullptr);
   // NCCL takes null for a flush that is done, so a lack of room is an error here.
-  const Status noRoom = Status::invalid("a flush beside " + std::to_string(kMaxOperations) +
+  const Status noRoom = Status::invalid("a flush in addition to " + std::to_string(kMaxOperations) +
                                         " requests of its connection: NCCL has at most 32");
   if (!findFree())
     return noRoom;

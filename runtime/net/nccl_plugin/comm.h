@@ -1,7 +1,7 @@
 // comm.h - the objects that NCCL holds pointers to: listening comms, comms, memory, requests.
 //
-// Threads: as NCCL's (abi.h): the posts and tests of one comm come from one thread; its
-// registrations may come from another.
+// Threads are NCCL's (abi.h): one thread posts and tests on a comm; another thread may register its
+// memory.
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_COMM_H
 #define COLL_RUNTIME_NET_NCCL_PLUGIN_COMM_H
@@ -16,7 +16,7 @@ namespace coll::net::nccl {
 
 class Comm;
 
-// The result of regMr. Memory that needs no registration has a null `memory`.
+// The result of regMr. `memory` is null if the memory needs no registration.
 struct MemoryHandle {
   Memory *memory = nullptr;
   int type = kPtrHost;
@@ -26,7 +26,7 @@ struct MemoryHandle {
 struct Operation {
   Comm *comm = nullptr;
   Request *inner = nullptr; // null: free
-  Status failure;           // of the last message, for a repeated question
+  Status failure;           // of the last message, in case NCCL tests it again
   MessageEvents events;
 };
 

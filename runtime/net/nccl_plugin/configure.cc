@@ -35,14 +35,14 @@ bool isRing(std::string_view text) { return sameWord(text, "Ring"); }
 // NCCL accepts a name, or a number; 5 and more mean the same as the name.
 bool isSystemLevel(std::string_view text) { return sameWord(text, "SYS") || text == "5"; }
 
-// NCCL divides a channel's buffer into 8 steps; a receive is one or two of them, and a
-// bounce slot takes 4 MiB.
+// NCCL divides a channel's buffer into 8 steps; a receive is one or two steps, and a bounce slot
+// has 4 MiB.
 bool isSmallBuffer(std::string_view text) {
   std::optional<int64_t> value = numberOf(text);
   return value && *value <= 16 << 20;
 }
 
-// A user who has set one of these has made a choice.
+// If the user has set one of these, the plugin does not change them.
 constexpr const char *kChannelVariables[] = {
     "NCCL_MIN_NCHANNELS",     "NCCL_MAX_NCHANNELS",     "NCCL_MIN_CTAS",          "NCCL_MAX_CTAS",
     "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_P2P_NET_CHUNKSIZE", "NCCL_BUFFSIZE"};

@@ -10,11 +10,12 @@ namespace coll::net::nccl {
 
 namespace {
 
-// A connect() that NCCL gave up silently. The transports' own deadline is shorter.
+// After this time a connect() that NCCL does not repeat is given up. The transports' own deadline
+// is shorter.
 constexpr int64_t kForgottenUs = 600'000'000;
 
-// The byte of a handle that says how its listener receives. Transports use the front of a handle,
-// and a bond's mark the last 8 bytes (bond/frame.cc).
+// The byte of a handle that says how its listener receives. Transports use the first bytes of a
+// handle, and a bond's mark the last 8 (bond/frame.cc).
 constexpr size_t kModeAt = kHandleBytes - 9;
 constexpr uint8_t modeMark(bool unpacks) { return unpacks ? 'U' : 'H'; }
 
@@ -124,7 +125,7 @@ std::shared_ptr<Network> Engine::network(const char *call) {
   return network_;
 }
 
-// Reports which way received data went. Once per change, because comms close one by one.
+// Logs which paths received data took. Once per change, because comms close one by one.
 void Engine::reportStats(Network &network) {
   if (!network.unpacks())
     return;
@@ -212,14 +213,14 @@ NcclResult Engine::connect(int number, const void *bytes, void **sendComm) {
     return kNcclInvalidArgument;
   Handle handle;
   std::memcpy(handle.bytes.data(), bytes, handle.bytes.size());
-  // Otherwise NCCL would go on with protocols and algorithms that differ by rank, and hang.
+  // Otherwise NCCL would continue with protocols and algorithms that differ by rank, and hang.
   if (handle.bytes[kModeAt] == modeMark(!all->unpacks()))
     return fail(
         {kCollMismatch, "the listener's process is in mode " +
                             std::string(all->unpacks() ? "HOST" : "UNPACK") + ", this one in " +
                             all->mode() +
-                            ": COLL_NET_DEVICE_UNPACK has to be the same on all ranks, and where "
-                            "it is auto COLL_NET_SCATTER and COLL_ROUTES"},
+                            ": COLL_NET_DEVICE_UNPACK must be the same on all ranks and, if it is "
+                            "auto, COLL_NET_SCATTER and COLL_ROUTES as well"},
         "connect");
   Result<std::unique_ptr<Connection>> connection = poll(*all, number, handle);
   if (!connection.ok())

@@ -24,8 +24,8 @@ struct ListenComm {
 
 class Engine {
 public:
-  // The one engine of the process. It is never destroyed: NCCL's threads may call until the process
-  // ends.
+  // The only engine of the process. It is never destroyed, because NCCL's threads may call it until
+  // the process ends.
   static Engine &get();
 
   // NCCL's init: once for v8 to v10, per communicator since v11. The network exists from the first

@@ -25,7 +25,7 @@ void MessageEvents::start(Started &started, const EventSource &source, const Mes
   started.data.bytes = part.bytes;
   started.data.startNs = part.startNs;
   started.event = nullptr;
-  // A profiler that refuses leaves a null event, which NCCL accepts on stop.
+  // If the profiler rejects the event, it stays null, which NCCL accepts on stop.
   hook_(&started.event, kNetEventStart, parent_, COLL_NET_EVENT_ID, &started.data);
   started.open = true;
 }
@@ -47,7 +47,8 @@ void MessageEvents::update(const EventSource &source, const Connection &connecti
     messageBytes_ = outcome->bytes;
   MessagePart parts[kMaxParts];
   int count = connection.parts(request, parts, kMaxParts);
-  // A transport that reports no parts: one event for the complete message, when it is over.
+  // If the transport reports no parts, there is one event for the complete message, when it has
+  // ended.
   if (count == 0 && over) {
     parts[0].bytes = messageBytes_;
     parts[0].endNs = done ? nowNs() : 0;

@@ -33,7 +33,7 @@ public:
               const Result<Completion> &outcome);
 
 private:
-  // More sockets than any connection has.
+  // More than the number of sockets of any connection.
   static constexpr int kMaxParts = 17;
   struct Started {
     void *event = nullptr;

@@ -1,14 +1,14 @@
-/* net_event.h - what libnccl-net-coll.so tells NCCL's profiler (C and C++).
+/* net_event.h - the events that libnccl-net-coll.so reports to NCCL's profiler (C and C++).
  *
  * Since NCCL 2.26 a net plugin can report events below a proxy step. A profiler plugin
  * receives them as NetPlugin events whose descriptor holds `id` and `data`. With
  * id == COLL_NET_EVENT_ID, data is a CollNetEvent, valid during the call only.
  *
- * One event is the part of one message that travels over one socket (or queue pair) of a
- * connection: a message of 512 KiB over four sockets gives four events. It starts when
- * the part is known (sender: it may go; receiver: its header is there), and stops when
- * the socket has taken or delivered its last byte. NCCL's progress thread reports both
- * when it next asks for the message, so startNs and endNs are the better times.
+ * One event is the part of one message that one socket (or queue pair) of a connection
+ * moves: a message of 512 KiB over four sockets gives four events. It starts when
+ * the part is known (sender: it may be sent; receiver: its header has arrived), and stops
+ * when the socket has taken or delivered its last byte. NCCL's progress thread reports both
+ * when it next asks for the message, so startNs and endNs are more accurate.
  */
 
 #ifndef COLL_RUNTIME_NET_NCCL_PLUGIN_NET_EVENT_H

@@ -15,7 +15,8 @@ namespace coll::net::nccl {
 
 namespace {
 
-// Values for what the system does not report: a network card, and this host's memory.
+// Values for properties that the system does not report: of a network card, and of this host's
+// memory.
 constexpr int kUnknownSpeedMbps = 10'000;
 constexpr int kLoopbackSpeedMbps = 200'000;
 // One thread of NCCL drives all channels: it must not copy for one while others wait.
@@ -25,7 +26,7 @@ constexpr int kNcclSteps = 8;
 // Collectives have few channels, so a connection needs more than other users of tcp.
 constexpr int kSockets = 8;
 
-// The rule is one process per GPU, and several GPUs in a machine.
+// Usually a machine has several GPUs, with one process each.
 int progressThreads(int chosen) {
   if (chosen > 0)
     return chosen;
@@ -49,7 +50,7 @@ Result<std::unique_ptr<Transport>> createTransport(const Settings &settings) {
 #endif
   return Status::invalid(
       "COLL_NET_TRANSPORT=" + settings.transport +
-      " is none of this build's transports: tcp or, built with libibverbs, verbs");
+      " is not a transport of this build: use tcp or, built with libibverbs, verbs");
 }
 
 } // namespace
@@ -93,7 +94,7 @@ Status Network::addUnpacking(const Settings &settings) {
   if (!cuda.ok())
     return cuda.status().annotate("UNPACK mode");
   COLL_RETURN_IF_ERROR(configureForUnpack());
-  // A copy by NCCL's thread waits while a kernel is loaded; loading waits for running kernels, and
+  // While a kernel is loaded, a copy by NCCL's thread waits; loading waits for running kernels, and
   // those may wait for the copy.
   if (options->unpackThreshold > 0 && rt::dl::lazyLoading(**cuda)) {
     options->unpackThreshold = 0;

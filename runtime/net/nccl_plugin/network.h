@@ -38,7 +38,7 @@ public:
   const std::vector<Device> &devices() const { return devices_; }
   // Whether receives need NCCL's unpack kernel.
   bool unpacks() const { return unpacks_; }
-  // "HOST" or "UNPACK", for users, with the table's name if a table has decided.
+  // "HOST" or "UNPACK", for users; names the table if the table has decided.
   const std::string &mode() const { return mode_; }
   // Which of the user's settings are ignored, and why; empty if none are.
   const std::string &warning() const { return warning_; }

@@ -26,7 +26,7 @@ NcclResult initV10(NcclLogger logger, NcclProfilerCallback profiler) {
   return Engine::get().open(logger, profiler, /*isConfigured=*/false);
 }
 
-// NCCL calls it for each communicator; a failed one is finalized with a null context.
+// NCCL calls it for each communicator. If it fails, NCCL finalizes a null context.
 NcclResult initV11(void **context, uint64_t, CommConfig *, NcclLogger logger,
                    NcclProfilerCallback profiler) {
   *context = nullptr;

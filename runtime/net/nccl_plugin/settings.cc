@@ -38,7 +38,7 @@ Result<std::string> chooseInterfaces() {
     return all.status();
   if (std::optional<std::string> nccl = rt::foreignEnv("NCCL_SOCKET_IFNAME"))
     return ncclInterfaceChoice(*nccl, *all);
-  // Like NCCL without a choice: bridges of containers and the loopback are left out.
+  // Without a choice, bridges of containers and the loopback are omitted, as NCCL does.
   for (const char *bridges : {"^docker,lo,virbr,veth", "^lo", ""}) {
     Result<std::string> names = ncclInterfaceChoice(bridges, *all);
     if (names.ok())

@@ -24,9 +24,9 @@ struct Settings {
   static Result<Settings> fromEnv();
 };
 
-// What NCCL_SOCKET_IFNAME means for these interfaces: prefixes separated by commas, "=" before them
-// for exact names, "^" for all others. Returns names, as COLL_NET_IFACE accepts them; kCollDevice
-// if none is left.
+// Applies NCCL_SOCKET_IFNAME to these interfaces: prefixes separated by commas, "=" before them for
+// exact names, "^" for all others. Returns names, as COLL_NET_IFACE accepts them; kCollDevice if
+// none is left.
 Result<std::string> ncclInterfaceChoice(std::string_view choice,
                                         const std::vector<Interface> &interfaces);
 

@@ -12,7 +12,7 @@ namespace {
 
 // Small payloads are read together with their header, on stream 0.
 constexpr size_t kControlReadAhead = 8 << 10;
-// How long the other streams may take to end after the first.
+// The time in which the other streams must end after the first has ended.
 constexpr int64_t kEndUs = 10'000'000;
 // Bytes in flight between two processes of one machine. With fewer they wait for each other; more
 // would leave the cache before they are read.
@@ -83,9 +83,9 @@ void TcpConnection::becomeLarge(TcpRequest &request) {
   ++large_;
 }
 
-// The stream with the least to do. Among equals a single message takes the first, whose thread was
-// busy last and is still polling. Several messages take turns, because what has left here may still
-// fill the socket.
+// The stream with the least to do. If several have as little, a single message takes the first one,
+// whose thread was busy last and is still polling. Several messages take turns, because data that
+// was written may still fill the socket.
 size_t TcpConnection::nextStream(uint64_t bytes) {
   size_t count = streams_.size() - 1, best = large_ > 1 ? 1 + turn_++ % count : 1;
   for (size_t i = 1; i <= count; ++i)
@@ -96,7 +96,7 @@ size_t TcpConnection::nextStream(uint64_t bytes) {
 }
 
 // Cuts a message into equal parts. A single message uses all streams. With several in flight each
-// uses a few, or as many as its length deserves.
+// message uses a few streams, or more if it is long.
 std::vector<Extent> TcpConnection::stripes(uint64_t bytes) const {
   uint64_t count = streams_.size() - 1;
   uint64_t share = std::max<uint64_t>(count / std::max<uint64_t>(large_, 1), 1);
@@ -126,8 +126,8 @@ Outgoing outgoingPart(const Frame &frame, TcpRequest &request, uint64_t offset) 
   return outgoing;
 }
 
-// How many bytes are sent at once: fewer if other messages are in flight, or if other threads could
-// write them as soon.
+// The number of bytes that are sent at once: fewer if other messages are in flight, or if other
+// threads could write them as early.
 uint64_t TcpConnection::eagerBytes(uint64_t total, bool alone) {
   if (shared_.oneSocket)
     return wire::kEagerBytes;
@@ -191,7 +191,7 @@ Result<Request *> TcpConnection::isend(const Segment *segments, int count, uint6
   Result<uint64_t> total = totalBytes(segments, count, properties_);
   if (!total.ok())
     return total.status();
-  // The receive for this message may have been announced.
+  // The receive for this message may already have been announced.
   if (*total > (shared_.oneSocket ? wire::kEagerBytes : wire::kSmallBytes))
     streams_[0]->poke();
   Batch batch;

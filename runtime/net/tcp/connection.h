@@ -2,10 +2,10 @@
 // operations. Stream 0 carries control and small messages, the others large data.
 //
 // A small message is sent at once, within the credit that the peer has given. A larger one is sent
-// in one part per stream, straight from and into the buffers: at once if the peer has announced the
-// matching receive, or within the credit; otherwise the message is announced and sent when the peer
-// has a receive for it. Receives of a tag are announced while large messages arrive with that tag.
-// The number within the tag matches a message with its receive.
+// in one part per stream, directly between the buffers: at once if the peer has announced the
+// matching receive, or within the credit; otherwise the message is announced, and sent when the
+// peer has a receive for it. Receives of a tag are announced while large messages arrive with that
+// tag. The number within the tag matches a message with its receive.
 
 #ifndef COLL_RUNTIME_NET_TCP_CONNECTION_H
 #define COLL_RUNTIME_NET_TCP_CONNECTION_H
@@ -43,10 +43,10 @@ public:
 
   // The streams call these functions and hold their rx lock.
   //
-  // Takes a frame; `sink` says where its payload goes. An error ends the connection.
+  // Handles a frame; `sink` receives the destination of its payload. An error ends the connection.
   Status onFrame(int stream, const wire::Frame &frame, Sink &sink);
-  // The payload of a message that arrived before its receive is about to be read: says where it
-  // goes now. With `intoMemory` it is read into memory if there is still no receive.
+  // Called before the payload of a message that arrived before its receive is read: sets its
+  // destination. With `intoMemory` it is read into memory if there is still no receive.
   void findPlace(int stream, Sink &sink, bool intoMemory);
   // The payload has been read. False if too many answers wait for the peer to read them.
   bool onPayload(Sink &sink);
@@ -59,16 +59,16 @@ private:
   using Pool = RequestPool<TcpRequest>;
 
   // Counts the messages or receives of each tag, for as many tags as there are places. A tag keeps
-  // its place for ever, so a count is exact or absent.
+  // its place for ever, so a count is either exact or missing.
   class Numbers {
   public:
     struct Tag {
       uint64_t tag;
       uint64_t count;
       bool large; // the last message was large
-      bool told;  // the peer counts as well: it has announced a receive
+      bool told;  // the peer counts, too: it has announced a receive
     };
-    // Null if other tags take all places.
+    // Null if other tags have taken all places.
     Tag *find(uint64_t tag);
 
   private:

@@ -130,7 +130,7 @@ Frame dataFrame(uint64_t receiverId, uint64_t total, uint64_t announced) {
 
 namespace {
 
-// If one side does not count, order alone decides.
+// If one side does not count, only the order decides.
 bool belongTogether(uint64_t message, uint64_t receive) {
   return message == receive || message == 0 || receive == 0;
 }
@@ -157,7 +157,7 @@ TcpRequest *TcpConnection::takePosted(uint64_t tag, uint64_t number) {
   return *request;
 }
 
-// At most one part per stream, each with a header like `part`.
+// Sends at most one part per stream, each with a header like `part`.
 void TcpConnection::sendParts(TcpRequest &request, Frame part, Batch &batch) {
   if (!request.large)
     becomeLarge(request);
@@ -233,7 +233,7 @@ void TcpConnection::creditEager(uint64_t bytes, Batch &batch) {
   creditBytes_ = creditMessages_ = 0;
 }
 
-// Remembers whether large messages come with this tag.
+// Records whether large messages arrive with this tag.
 void TcpConnection::noteSize(uint64_t tag, bool large) {
   if (Numbers::Tag *counted = received_.find(tag))
     counted->large = large;

@@ -1,5 +1,5 @@
 // Large messages that are sent without asking: because the peer has announced the receive, or
-// within its credit, in which case the parts may wait in their sockets for a receive.
+// within its credit; in the latter case the parts may wait in their sockets for a receive.
 
 #include "runtime/net/tcp/connection.h"
 
@@ -20,17 +20,17 @@ Status violation(const char *what) { return {kCollPeer, std::string("protocol: "
 
 } // namespace
 
-//===-- receives that are told of --------------------------------------------------===//
+// ===-- announced receives -----------------------------------------------------------===//
 
-// Takes the peer's receive for a message that is about to be sent, at most once each.
+// Takes the peer's announced receive for a message that is about to be sent; each one once.
 std::optional<TcpConnection::ReadyReceive> TcpConnection::takeReady(uint64_t tag, uint64_t number) {
   return takeFirst(ready_, [&](const ReadyReceive &ready) {
     return ready.tag == tag && ready.number == number;
   });
 }
 
-// Announces a receive to the peer if large messages arrive with its tag. Small ones are sent at
-// once anyway.
+// Announces a receive to the peer if large messages arrive with its tag. Small messages are always
+// sent at once.
 void TcpConnection::tell(TcpRequest &request, Batch &batch) {
   Numbers::Tag *counted = request.number ? received_.find(request.tag) : nullptr;
   if (!counted || !counted->large || request.capacity <= wire::kSmallBytes)
@@ -46,8 +46,8 @@ void TcpConnection::tell(TcpRequest &request, Batch &batch) {
   batch.push_back({0, outgoingFrame(frame)});
 }
 
-// Finds the message for a receive of the peer that the peer announced before it saw our
-// announcement. The peer does not answer the announcement if the message fits.
+// Finds the message for a receive that the peer announced before it saw the announcement of the
+// message. The peer does not answer that announcement if the message fits.
 TcpRequest *TcpConnection::takeAsked(const Frame &ready) {
   return takeFirst(asked_,
                    [&](const TcpRequest *one) {
@@ -63,7 +63,7 @@ Status TcpConnection::onReady(const Frame &frame, Batch &batch) {
     return {};
   counted->told = true;
   if (frame.key <= counted->count) {
-    // Otherwise the message was sent another way before this frame arrived.
+    // Otherwise the message was already sent before this frame arrived.
     if (TcpRequest *request = takeAsked(frame)) {
       request->open = false;
       sendParts(*request, dataFrame(frame.id, request->total, frame.key), batch);
@@ -76,8 +76,8 @@ Status TcpConnection::onReady(const Frame &frame, Batch &batch) {
   return {};
 }
 
-// Whether the peer needs no answer: it has seen the announcement of the receive, or will see it.
-// Its data may already have arrived on other streams.
+// Whether the peer needs no answer: it has seen, or will see, the announcement of the receive. Its
+// data may already have arrived on other streams.
 bool TcpConnection::isAnswered(const Frame &rts) {
   if (rts.key == 0)
     return false;
@@ -112,7 +112,7 @@ bool TcpConnection::takeTold(TcpRequest &request, const Frame &data) {
 
 //===-- parts without asking: the sender -------------------------------------------===//
 
-// Parts overtake each other, so both sides have to count.
+// Parts may overtake each other, so both sides must count.
 bool TcpConnection::mayPush(const Numbers::Tag *counted, uint64_t bytes) const {
   return shared_.options.manyConnections && counted && counted->told && !shared_.oneSocket &&
          bytes > kPushBytes && bytes <= windowBytes_ && windowMessages_ > 0;
@@ -131,7 +131,7 @@ void TcpConnection::push(TcpRequest &request, uint64_t tag, uint64_t number, Bat
 
 //===-- the receiver --------------------------------------------------------------===//
 
-// From now on the message's parts go into the receive.
+// From now on the message's parts are read into the receive's buffers.
 void TcpConnection::claim(TcpRequest &request, Unexpected &message) {
   request.total = message.bytes;
   if (message.bytes > request.capacity) {
@@ -149,7 +149,7 @@ void TcpConnection::claim(TcpRequest &request, Unexpected &message) {
   message.waiting = 0;
 }
 
-// Says where the payload goes that a stream is about to read.
+// Sets the destination of the payload that a stream is about to read.
 void TcpConnection::place(int stream, Sink &sink) {
   std::shared_ptr<Unexpected> message = sink.unexpected;
   if (message->data) {

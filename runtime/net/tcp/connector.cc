@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kHandleMagic = 0x50544c43; // "CLTP"
 constexpr int64_t kFirstPauseUs = 1'000, kLongestPauseUs = 200'000;
 
-// The streams of one connection that are being connected, under one lock.
+// The streams of one connection while they are being connected, under one lock.
 class Core final : public std::enable_shared_from_this<Core> {
 public:
   Core(Shared &shared, const HandleContent &peer, const Secret &secret)
@@ -161,7 +161,7 @@ Status Core::begin(uint32_t index) {
   return poller_.add(attempt->id(), raw, EPOLLOUT, attempt, deadlineUs_);
 }
 
-// The caller holds the lock. The pauses double, so that a listener whose backlog is full is not
+// The caller holds the lock. The pauses double, so that a listener with a full backlog is not
 // flooded.
 Status Core::beginLater(uint32_t index) {
   int64_t &pauseUs = pausesUs_[index];

@@ -161,7 +161,7 @@ void Core::welcome(Fd fd) {
 // Evicts a connection chosen at random, so that a flood cannot aim at an honest peer, which
 // retries.
 void Core::evictOne() {
-  shared_.log.warn("tcp: too many unproven connections; one gave way");
+  shared_.log.warn("tcp: too many unproven connections; evicted one");
   forget(*candidates_[random_() % candidates_.size()]);
 }
 

@@ -1,4 +1,4 @@
-// region.h - registered memory, kept alive while a socket works on it.
+// region.h - registered memory, kept alive while a socket call uses it.
 
 #ifndef COLL_RUNTIME_NET_TCP_REGION_H
 #define COLL_RUNTIME_NET_TCP_REGION_H
@@ -39,7 +39,7 @@ public:
     auto it = regions_.find(key);
     return it == regions_.end() ? nullptr : it->second;
   }
-  // Returns when no socket call works on the memory and none can start.
+  // Returns when no socket call uses the memory and none can start.
   void remove(const Region &region) {
     std::shared_ptr<Region> keep;
     {

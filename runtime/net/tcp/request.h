@@ -28,13 +28,13 @@ struct TcpRequest final : BufferRequest {
   bool large = false;     // Send: in parts
   uint32_t stripes = 0;   // Write: parts that the peer acknowledges
   uint32_t acks = 0;
-  uint64_t number = 0;                // Recv: among those with its tag; 0: not counted
+  uint64_t number = 0;                // Recv: its number among those with its tag; 0: not counted
   uint64_t promised = 0;              // bytes that headers have announced
-  std::atomic<uint64_t> remaining{0}; // parts: bytes to come, or pieces to go
+  std::atomic<uint64_t> remaining{0}; // in parts: bytes that are missing, or pieces to send
   std::atomic<uint32_t> badPart{0};   // a FrameCode
 
-  // One in this many tests reads stream 0, depending on what the request waits for there; 0: each
-  // test does. Only used if one thread tests many connections.
+  // One in this many tests reads stream 0, depending on what the request waits for; 0: each test
+  // does. Only used if one thread tests many connections.
   static constexpr uint32_t kToldPatience = 4, kDataPatience = 16;
   std::atomic<uint32_t> patience{0}, tests{0};
   bool wantsLook() {
@@ -42,7 +42,7 @@ struct TcpRequest final : BufferRequest {
     return most == 0 || tests.fetch_add(1, std::memory_order_relaxed) % most == most - 1;
   }
 
-  // Bytes that travel on one stream. A part is written before numParts includes it.
+  // Bytes that one stream moves. A part is written before numParts includes it.
   struct Part {
     uint32_t stream = 0;
     uint64_t bytes = 0;
@@ -92,8 +92,8 @@ struct TcpRequest final : BufferRequest {
   }
 };
 
-// A message that arrived before its receive, or in parts without being asked for. Protected by the
-// connection's lock; the streams write `data` until `complete`.
+// A message that arrived before its receive, or in parts without a request for them. Protected by
+// the connection's lock; the streams write `data` until `complete`.
 struct Unexpected {
   uint64_t tag = 0;
   uint64_t number = 0; // 0: not counted
@@ -103,7 +103,7 @@ struct Unexpected {
   std::unique_ptr<uint8_t[]> data; // once its payload begins
   uint64_t arrived = 0;            // bytes in `data`
   bool complete = false;
-  // Push, in parts: bytes that headers have announced, and how many of those have a destination.
+  // Push: bytes that headers have announced, and how many of those have a destination.
   bool pushed = false, refused = false; // refused: too long for its receive
   uint64_t promised = 0, placed = 0;
   uint32_t waiting = 0;          // streams whose payload has no destination yet, one bit each

@@ -1,4 +1,4 @@
-// shared.h - what all connections of a tcp transport share.
+// shared.h - the state that all connections of a tcp transport share.
 
 #ifndef COLL_RUNTIME_NET_TCP_SHARED_H
 #define COLL_RUNTIME_NET_TCP_SHARED_H
@@ -14,11 +14,11 @@
 
 namespace coll::net::tcp {
 
-// Notices that large messages are sent over several connections at once. If one thread posts them
+// Detects that large messages are sent over several connections at once. If one thread posts them
 // all, it should not move the data of one while the others wait.
 class ConcurrentSends {
 public:
-  // `connection` sends one. Returns whether others do, or did lately.
+  // Records that `connection` sends one. Returns whether other connections do, or did recently.
   bool noteFrom(const void *connection) {
     constexpr int64_t kTogetherUs = 100, kMemoryUs = 10'000;
     int64_t now = nowUs();
@@ -40,8 +40,8 @@ struct Shared {
 
   // Spreads the streams over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
-  // A poller half the threads away from the last one, so that the two directions of a socket have a
-  // thread each if both are busy.
+  // A poller half the threads away from the last one, so that each of a socket's two directions has
+  // its own thread if both are busy.
   Poller &otherPoller() { return *pollers[(next + pollers.size() / 2 - 1) % pollers.size()]; }
 
   TcpOptions options; // with the number of sockets resolved

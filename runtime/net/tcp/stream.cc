@@ -16,8 +16,8 @@ constexpr size_t kMaxQueued = 16384;
 constexpr size_t kMaxPieces = 128;
 // Deferred frames are written once they have this many bytes: a larger call saves nothing.
 constexpr uint64_t kTogetherBytes = 128 << 10;
-// After this many calls of poke() between two looks of the poller, only the callers read, until a
-// look after kLookUs finds fewer calls.
+// If poke() is called this often between two checks by the poller, only the callers read, until a
+// check after kLookUs finds fewer calls.
 constexpr uint64_t kBusyPokes = 8;
 constexpr int64_t kLookUs = 1000;
 
@@ -30,12 +30,12 @@ Stream::Stream(TcpConnection &connection, Fd fd, Poller &rxPoller, Poller &txPol
       index_(index), buffer_(rxBytes) {}
 
 Status Stream::start() {
-  // A peer that has already left must not end the stream between the two calls.
+  // If the peer has already left, that must not end the stream between the two calls.
   std::lock_guard<std::mutex> rx(rx_);
   COLL_RETURN_IF_ERROR(rxPoller_.add(rxId_, fd_.get(), EPOLLIN, shared_from_this()));
   if (&rxPoller_ != &txPoller_)
     COLL_RETURN_IF_ERROR(txPoller_.add(txId_, fd_.get(), 0, shared_from_this()));
-  // A stream that has already started may have queued an answer here, which no poller knows about.
+  // A stream that has already started may have queued an answer here before any poller knows of it.
   std::lock_guard<std::mutex> tx(tx_);
   if (!over_ && !queue_.empty())
     flushOrBreak();
@@ -125,7 +125,7 @@ void Stream::onDeadline() {
   std::lock_guard<std::mutex> rx(rx_);
   int64_t now = nowUs(), endUs = endUs_;
   if (endUs && now >= endUs) {
-    why_ = "the peer has hung up on a part of the connection";
+    why_ = "the peer has closed a part of the connection";
     return end(Io::Broken);
   }
   if (parked_)
@@ -144,7 +144,7 @@ void Stream::shut() {
     ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
-// The caller holds rx. The last stream to end fails the remaining requests, so this one has to
+// The caller holds rx. The last stream to end fails the remaining requests, so this stream must
 // release their buffers first.
 void Stream::end(Io how) {
   TcpConnection *connection;
@@ -193,7 +193,7 @@ void Stream::detach() {
 bool Stream::enqueue(Outgoing outgoing, When when) {
   std::lock_guard<std::mutex> tx(tx_);
   if (over_ || !connection_)
-    return true; // the connection's end takes care of the request
+    return true; // the end of the connection fails the request
   if (queue_.size() >= kMaxQueued)
     return false;
   if (when == When::Together) {
@@ -214,7 +214,7 @@ bool Stream::enqueue(Outgoing outgoing, When when) {
   return true;
 }
 
-// If no caller pokes, the poller's thread looks once. The caller holds tx.
+// If no caller pokes, the poller's thread checks once. The caller holds tx.
 void Stream::defer() {
   if (deferred_.exchange(true))
     return;

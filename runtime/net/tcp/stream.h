@@ -23,8 +23,8 @@ class TcpConnection;
 
 // The destination of the payload of the frame that is being read.
 struct Sink {
-  // Waiting: the payload has no receive. It is read when one is posted, or after a while into
-  // memory.
+  // Waiting: the payload has no receive. It is read when one is posted, or into memory after a
+  // while.
   enum class Kind { None, Request, Unexpected, Region, Discard, Waiting };
   Kind kind = Kind::None;
   wire::Frame frame;
@@ -77,18 +77,18 @@ public:
   Status start();
   // Any thread may call it. False if too much is queued because the peer does not read.
   bool enqueue(Outgoing outgoing, When when);
-  // Payload that waits to be written or was promised, for streams of large data.
+  // Announces payload that will be written, for streams of large data.
   void promise(uint64_t bytes) { queuedBytes_ += bytes; }
   uint64_t queuedBytes() const { return queuedBytes_.load(std::memory_order_relaxed); }
-  // Reads what has arrived unless another thread is reading. If it is called often enough, it takes
-  // over reading from the poller's thread, which saves wake-ups.
+  // Reads the bytes that have arrived unless another thread is reading. If it is called often
+  // enough, it takes over reading from the poller's thread, which saves wake-ups.
   void poke();
   // Writes the frames that wait for a poke().
   void flushDeferred();
-  // The receive for the waiting payload may have been posted. The caller holds the connection's
-  // lock.
+  // Called when the receive for the waiting payload may have been posted. The caller holds the
+  // connection's lock.
   void resume() { rxPoller_.post(rxId_); }
-  // The caller will not call poke() for a while: the poller's thread reads again.
+  // The caller will not call poke() for a while, so the poller's thread reads again.
   void rest();
   // After this call the stream uses neither the connection nor a buffer. Frames that were written
   // completely are delivered if the peer still reads.
@@ -98,9 +98,10 @@ public:
   // Sets the time at which the stream is given up.
   void setEnd(int64_t endUs);
   int index() const { return index_; }
-  // Whether deferred frames have met others lately, so that the next one may wait as well.
+  // Whether deferred frames were recently written together with others, so that the next one may
+  // wait too.
   bool hasSeveralFrames() const { return severalFrames_.load(std::memory_order_relaxed); }
-  // Whether the thread that writes is awake; wakes it for what will follow.
+  // Whether the thread that writes is awake; if not, wakes it for the data that will follow.
   bool writerAwake() const { return txPoller_.awake(); }
   void wakeWriter() { txPoller_.post(txId_); }
 
@@ -112,7 +113,7 @@ private:
   enum class Io { Again, Yield, Ended, Broken };
   // Bytes that a stream moves in one turn, before the other streams of its thread.
   static constexpr uint64_t kTurnBytes = 4 << 20;
-  // How long payload without a receive stays in its socket.
+  // How long payload without a receive may stay in its socket.
   static constexpr int64_t kParkUs = 1000;
 
   Io readSome(bool poked);
@@ -141,7 +142,7 @@ private:
   Poller &rxPoller_, &txPoller_;
   uint64_t rxId_, txId_; // equal if the pollers are
   int index_;
-  std::atomic<int64_t> endUs_{0}; // 0: none
+  std::atomic<int64_t> endUs_{0}; // 0: not set
 
   std::mutex rx_;
   uint64_t pokes_ = 0, seenPokes_ = 0;
@@ -150,7 +151,7 @@ private:
   std::atomic<bool> parked_{false};            // payload waits for a receive: nothing is read
   std::vector<uint8_t> buffer_;
   size_t begin_ = 0, end_ = 0; // of the bytes that were read ahead
-  bool drained_ = false;       // the last call took all that had arrived
+  bool drained_ = false;       // the last call read all bytes that had arrived
   Sink sink_;
   std::string why_; // if Broken
 
@@ -160,7 +161,7 @@ private:
   std::atomic<bool> deferred_{false};      // frames wait for the next poke or the end of reading
   uint64_t deferredBytes_ = 0;             // bytes of the frames that wait for others
   int deferredFrames_ = 0;                 // number of such frames
-  std::atomic<bool> severalFrames_{false}; // the last time there were several such frames
+  std::atomic<bool> severalFrames_{false}; // whether there were several such frames the last time
   std::atomic<bool> armed_{false}; // frames wait for room in the socket: the poller or poke() tries
   bool over_ = false;              // the socket is closed
   std::string txWhy_;              // if writing failed

@@ -1,4 +1,5 @@
-// The reading side of a stream: frames into its buffer, payload straight to its destination.
+// The reading side of a stream: reads frames into its buffer, and payload directly to its
+// destination.
 
 #include "runtime/net/tcp/connection.h"
 #include "runtime/net/tcp/stream.h"
@@ -15,7 +16,7 @@ namespace coll::net::tcp {
 
 namespace {
 
-// A larger payload is worth a system call of its own; a smaller one is copied.
+// A larger payload is read by a separate system call; a smaller one is copied.
 constexpr uint64_t kLargeBytes = 4096;
 
 } // namespace
@@ -77,13 +78,13 @@ Stream::Io Stream::readSome(bool poked) {
     else if (end_ - begin_ >= wire::Frame::kBytes)
       io = frameArrived();
     else if (drained_)
-      return Io::Again; // saves the call that would say so
+      return Io::Again; // saves the system call that would report it
     else
       io = readMore(budget);
     if (io == Io::Again)
       return io;
     if (io == Io::Ended && (end_ > begin_ || sink_.kind != Sink::Kind::None)) {
-      why_ = "the peer hung up in the middle of a message";
+      why_ = "the peer closed the connection in the middle of a message";
       return Io::Broken;
     }
     if (io != Io::Yield) {
@@ -151,7 +152,7 @@ uint64_t Stream::copyBuffered(uint64_t bytes) {
   return bytes;
 }
 
-// Payload goes straight to its destination; the next header is read with its last part.
+// Reads payload directly to its destination; the next header is read with its last part.
 Stream::Io Stream::readPayload(uint64_t &budget) {
   if (sink_.kind == Sink::Kind::Unexpected && sink_.offset == 0)
     connection_->findPlace(index_, sink_, /*intoMemory=*/true);
@@ -182,7 +183,8 @@ Stream::Io Stream::readPayload(uint64_t &budget) {
       pieces[0] = {sink_.region->data + sink_.offset, bytes};
     else
       pieces[0] = {trash, bytes = std::min<uint64_t>(bytes, sizeof(trash))};
-    // Large messages are seldom alone, and what is read ahead of their payload would be copied.
+    // Large messages are seldom alone, and bytes that are read ahead of their payload would be
+    // copied.
     size_t ahead = sink_.frame.bytes < kLargeBytes ? buffer_.size() : wire::Frame::kBytes;
     if (bytes < sink_.remaining)
       ahead = 0;
@@ -208,7 +210,7 @@ Stream::Io Stream::frameArrived() {
   std::optional<wire::Frame> frame = wire::decodeFrame(buffer_.data() + begin_);
   begin_ += wire::Frame::kBytes;
   Status taken = frame ? connection_->onFrame(index_, *frame, sink_)
-                       : Status(kCollPeer, "the peer sent bytes that are no frame");
+                       : Status(kCollPeer, "the peer sent bytes that are not a frame");
   if (!taken.ok()) {
     why_ = taken.message();
     return Io::Broken;

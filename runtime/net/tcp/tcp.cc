@@ -27,7 +27,8 @@ public:
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       while (poller->numHandlers() > 0 && nowUs() < end)
         std::this_thread::sleep_for(std::chrono::microseconds(200));
-    // All threads end before any poller is destroyed: the two directions of a stream have one each.
+    // All threads end before any poller is destroyed, because the two directions of a stream use
+    // different pollers.
     for (const std::unique_ptr<Poller> &poller : shared_->pollers)
       poller->stop();
   }
@@ -45,7 +46,7 @@ public:
     COLL_RETURN_IF_ERROR(check(device));
     std::optional<tcp::HandleContent> peer = tcp::decodeHandle(handle);
     if (!peer)
-      return Status::invalid("the handle is none of a tcp listener");
+      return Status::invalid("the handle does not belong to a tcp listener");
     return tcp::makeConnector(*shared_, device, *peer);
   }
 
@@ -100,7 +101,7 @@ int progressThreads(const TcpOptions &options) {
   return options.oneSocket() ? 1 : std::clamp(rt::numAllowedProcessors(), 2, 16);
 }
 
-// Threads that poll take cores from threads that work, unless cores are plenty: a machine runs
+// Threads that poll take cores from threads that work, unless there are many cores: a machine runs
 // several processes of a job. With two processes a quarter of the cores is left.
 int64_t spinFor(int threads, int64_t chosenUs) {
   return 3 * rt::numAllowedProcessors() >= 8 * threads ? chosenUs : 0;

@@ -52,7 +52,7 @@ public:
       default:
         break;
       }
-      // Acknowledged before the user is told: destroying its queue pair waits for the
+      // Acknowledged before the user is notified, because destroying its queue pair waits for the
       // acknowledgement.
       device_.api_.ackAsyncEvent(&event);
       device_.onEvent(event, user);
@@ -79,7 +79,7 @@ Result<std::unique_ptr<Device>> Device::open(const rt::dl::Ibverbs &api, ibv_dev
   if (!self->pd_)
     return ibverbsError("a protection domain on " + self->name_, errno ? errno : ENOMEM);
   self->cache_.setPd(self->pd_);
-  // A kernel that supports dmabuf would reject the descriptor, not the call.
+  // If the kernel supports dmabuf, it rejects the descriptor, not the call.
   errno = 0;
   self->takesDmabuf_ = api.regDmabufMr &&
                        !api.regDmabufMr(self->pd_, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE) &&

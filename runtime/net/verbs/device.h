@@ -16,7 +16,7 @@
 
 namespace coll::net::verbs {
 
-// Is told of a device's events, on the thread that waits for them.
+// Receives a device's events, on the thread that waits for them.
 class DeviceUser {
 public:
   virtual ~DeviceUser() = default;
@@ -33,7 +33,7 @@ struct Port {
   bool isEthernet() const { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
 };
 
-// Outlives everything that is made with it. Any thread may call it.
+// Outlives all objects that are made with it. Any thread may call it.
 class Device {
 public:
   static Result<std::unique_ptr<Device>> open(const rt::dl::Ibverbs &api, ibv_device *device,
@@ -51,8 +51,7 @@ public:
   // Chooses a GID unless `gidIndex` names one: RoCE v2 before v1, IPv4 before IPv6.
   Result<Port> queryPort(uint8_t port, int gidIndex) const;
 
-  // Starts waiting for events. A port may be down for graceUs before its users are
-  // told.
+  // Starts waiting for events. A port may be down for graceUs before its users are notified.
   Status start(Poller &poller, int64_t graceUs);
   // Whether a new connection may use this port. Asks the device, because events arrive late.
   bool isUsable(uint8_t port) const;
@@ -74,7 +73,7 @@ private:
   int chooseGid(uint8_t port, const ibv_port_attr &attributes) const;
   void onEvent(const ibv_async_event &event, uint64_t user);
   void onGraceOver();
-  // Tells user `number` (0: all users) of port `port` (0: all ports).
+  // Notifies user `number` (0: all users) of port `port` (0: all ports).
   void tell(const Status &why, uint64_t number, uint8_t port);
 
   const rt::dl::Ibverbs &api_;

@@ -17,7 +17,7 @@ using rt::dl::ibverbsError;
 namespace {
 
 constexpr uint8_t kMaxReads = 16;
-// How long sends in flight may take to end after the peer has closed.
+// How long sends in flight may take after the peer has closed.
 constexpr int64_t kEndingUs = 1'000'000;
 constexpr int64_t kTurnUs = 1'000; // one turn of the progress thread, for one connection
 
@@ -25,7 +25,7 @@ uint8_t boundedReads(int reads) { return static_cast<uint8_t>(std::clamp(reads, 
 
 } // namespace
 
-// One of the endpoint's two descriptors at its poller.
+// One of the endpoint's two descriptors, as its poller sees it.
 class Endpoint::Watch final : public PollHandler {
 public:
   Watch(std::shared_ptr<Endpoint> endpoint, bool isTcp)
@@ -75,7 +75,7 @@ Status Endpoint::createQueues(int queues) {
   if (!cq_)
     return ibverbsError("a completion queue on " + device_.name(), errno ? errno : ENOMEM);
   maxSegments_ = std::clamp(limits.max_sge, 1, kMaxSegments);
-  // One more segment, for the header of a message whose payload the device fetches.
+  // One more segment, for the header of a message whose payload the device reads itself.
   auto controlSegments = static_cast<uint32_t>(std::clamp(limits.max_sge, 1, kMaxSegments + 1));
   Result<std::unique_ptr<QueuePair>> control = QueuePair::create(
       device_, portNumber_, cq_, number_, {kSlots, kSlots, controlSegments, kInlineBytes});
@@ -189,7 +189,7 @@ void Endpoint::onChannel() {
   while (api_.getCqEvent(channel_, &cq, &ignored) == 0)
     api_.ackCqEvents(cq, 1);
   bool isArmed = false;
-  // Other connections need the thread too. A later completion causes an event.
+  // Other connections need the thread, too. A later completion causes an event.
   const int64_t endUs = nowUs() + kTurnUs;
   for (int64_t idleUs = nowUs();
        (nowUs() - idleUs <= shared_.options.spinUs && nowUs() < endUs) || !isArmed;) {
@@ -299,8 +299,8 @@ void Endpoint::fail(const Status &why) {
   failAll(failure_);
 }
 
-// Queue pairs whose work uses only the connection's own buffers stay for a while, so that the
-// peer's device gets its acknowledgements.
+// Queue pairs whose work uses only the connection's own buffers are kept for a while, so that the
+// peer's device receives its acknowledgements.
 void Endpoint::close() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_)
@@ -334,7 +334,7 @@ void Endpoint::close() {
   failAll({kCollAborted, "the connection was closed"});
 }
 
-// A destroyed queue pair accepts no packet, however late, and has written what it accepted. So the
+// A destroyed queue pair accepts no more packets, and has written those that it accepted. So the
 // queue pairs are destroyed first, and then the peer is told.
 void Endpoint::abort() {
   std::lock_guard<std::mutex> lock(mutex_);

@@ -1,12 +1,11 @@
 // endpoint.h - one side of a verbs connection: a control queue pair, queue pairs for
 // data, one completion queue, and the TCP connection over which they were set up.
 //
-// The control queue pair carries messages of at most kSlotBytes into buffers that the
-// receiver has posted; a sender has a credit for each. A larger message is announced; when
-// the peer has a receive, it answers with the addresses of its buffers, and the data is
-// written there, in parts over the data queue pairs, each with an immediate that tells the
-// receiver. The TCP connection stays open and silent: its end tells of a peer's death at
-// once.
+// The control queue pair carries messages of at most kSlotBytes into buffers that the receiver has
+// posted; a sender has a credit for each. A larger message is announced; when the peer has a
+// receive, it answers with the addresses of its buffers, and the data is written there, in parts
+// over the data queue pairs, each with an immediate that notifies the receiver. The TCP connection
+// stays open and idle: its end shows at once that the peer has died.
 //
 // One lock protects everything. A thread that tests a request polls the completion queue
 // unless another thread does; a progress thread sleeps on the completion channel.
@@ -29,7 +28,7 @@ namespace coll::net::verbs {
 inline constexpr uint32_t kSlots = 64;     // receive buffers, and as many to send from
 inline constexpr uint32_t kDataSends = 64; // in flight on a data queue pair
 inline constexpr uint32_t kInlineBytes = 192;
-// The content of wr_id: what ended, and its slot, or the queue and the request.
+// The content of wr_id: the kind of work that ended, and its slot, or the queue and the request.
 enum class WorkKind : uint8_t { ControlSend = 1, ControlRecv, DataSend, DataRecv };
 inline constexpr uint64_t kMirrorQueue = 0xff;
 inline uint64_t workId(WorkKind kind, uint64_t queue, uint64_t index) {
@@ -45,7 +44,7 @@ public:
   SetupInfo setupInfo() const;
   // From now on the device can receive.
   Status connect(const SetupInfo &peer);
-  // The peer is ready as well. The set-up leaves nothing to read in `tcp`.
+  // The peer is ready, too. The set-up leaves nothing to read in `tcp`.
   Status start(Fd tcp);
 
   // See Connection.
@@ -189,7 +188,7 @@ private:
   std::vector<uint8_t> mirrorBuffers_; // kEagerBytes for each inbound request, and scratch
 
   Status failure_;         // the first failure
-  bool ending_ = false;    // the peer has closed; work in flight may still end well
+  bool ending_ = false;    // the peer has closed; work in flight may still succeed
   bool lingering_ = false; // closed, but the queue pairs stay for the peer's acknowledgements
   bool over_ = false;      // the queue pairs are destroyed
   bool closed_ = false;

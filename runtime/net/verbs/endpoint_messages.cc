@@ -16,7 +16,7 @@ Status violation(const char *what) { return {kCollPeer, std::string("protocol: "
 Status Endpoint::onMessage(const uint8_t *bytes, size_t count) {
   std::optional<Message> message = decodeMessage(bytes, count);
   if (!message)
-    return violation("bytes that are no message");
+    return violation("bytes that are not a message");
   if (message->credits > peerSlots_ - credits_)
     return violation("more receive buffers than there are");
   credits_ += message->credits;
@@ -37,7 +37,7 @@ Status Endpoint::onMessage(const uint8_t *bytes, size_t count) {
   case MessageType::Grant:
     return onGrant(*message);
   }
-  return violation("a message of no type");
+  return violation("a message of an unknown type");
 }
 
 //===-- messages ----------------------------------------------------------------===//
@@ -108,7 +108,7 @@ Status Endpoint::onEager(const Message &message, const uint8_t *payload) {
   return {};
 }
 
-// Tells the peer where to write the message, and prepares for the immediates of its parts.
+// Sends the addresses of the buffers to the peer, and prepares for the immediates of the parts.
 Status Endpoint::announceBuffers(VerbsRequest &request, Outgoing &answer) {
   request.forEachPiece(0, request.total, kMaxSegments,
                        [&](size_t segment, uint8_t *to, uint64_t count) {
@@ -177,7 +177,7 @@ Status Endpoint::onRts(const Message &message) {
 Status Endpoint::onCts(const Message &message, const uint8_t *payload) {
   VerbsRequest *request = outbound_.find(message.id);
   if (!request || request->kind != Kind::Send || !request->open)
-    return violation("an answer to nothing");
+    return violation("an answer to an unknown message");
   request->open = false;
   if (message.code == MessageCode::Truncated) {
     request->fail(request->truncation());
@@ -202,7 +202,7 @@ Status Endpoint::onCts(const Message &message, const uint8_t *payload) {
   }
   if (room < request->total || message.offset >= data_.size())
     return violation("buffers that do not fit the message");
-  request->tag = message.key; // from now on the immediate
+  request->tag = message.key; // is the immediate from now on
   split(*request, IBV_WR_RDMA_WRITE_WITH_IMM, remote, message.offset);
   return {};
 }
@@ -211,7 +211,7 @@ Status Endpoint::onImmediate(size_t queue, uint32_t value) {
   VerbsRequest &request = inbound_[value % kMaxRequests];
   if (request.kind != Kind::Recv || !request.open || request.immediate() != value ||
       !(request.expected & 1u << queue))
-    return violation("data for nothing");
+    return violation("data for an unknown receive");
   request.expected &= ~(1u << queue);
   if (request.expected == 0) {
     request.open = false;
@@ -266,7 +266,7 @@ Status Endpoint::onGrant(const Message &message) {
   bool isWrite = message.tag == 0;
   VerbsRequest *request = (isWrite ? outbound_ : inbound_).find(message.id);
   if (!request || request->kind != (isWrite ? Kind::Write : Kind::Read) || !request->open)
-    return violation("an answer to nothing");
+    return violation("an answer to an unknown request");
   request->open = false;
   if (message.code != MessageCode::Ok)
     request->fail(noSuchRange());

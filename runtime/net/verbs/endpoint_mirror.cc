@@ -1,5 +1,5 @@
-// GPU memory that the processor must not touch: the device itself copies into it, over a queue pair
-// that is connected to itself.
+// GPU memory that the processor must not access: the device itself copies into it, over a queue
+// pair that is connected to itself.
 
 #include "runtime/net/verbs/endpoint.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kScratchBytes = 64;
 Status Endpoint::createMirror() {
   if (mirror_.pair)
     return {};
-  // An earlier attempt may have got this far.
+  // An earlier attempt may have failed after this point.
   if (!mirrorMr_) {
     mirrorBuffers_.resize(kMaxRequests * kEagerBytes + kScratchBytes);
     errno = 0;

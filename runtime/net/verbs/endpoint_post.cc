@@ -8,7 +8,7 @@ namespace coll::net::verbs {
 
 namespace {
 
-// From this size on the device fetches a small message from registered memory itself.
+// The device reads small messages of this size and more from registered memory itself.
 constexpr uint64_t kReferenceBytes = 2048;
 
 bool isAllOnHost(const Segment *segments, int count) {
@@ -169,8 +169,8 @@ Result<Request *> Endpoint::irecv(const Segment *segments, int count, uint64_t t
   return static_cast<Request *>(request);
 }
 
-// Asks the peer first. For rows it asks for the range from the first to the last: see Rationale in
-// the README.
+// Asks the peer first (see Gotchas in the README). For rows it asks for the range from the first to
+// the last.
 Result<Request *> Endpoint::access(bool isWrite, const Segment *segments, int count,
                                    const RemoteKey &key, const RemoteRows &rows) {
   Result<uint64_t> total = totalBytes(segments, count, rows, properties_);
@@ -248,7 +248,7 @@ Result<Completion> Endpoint::test(Request *opaque) {
   }
   if (request->isPending())
     return Completion();
-  Keys keys; // released without the lock: deregistering may take long
+  Keys keys; // released without the lock, because deregistering may be slow
   std::lock_guard<std::mutex> lock(mutex_);
   Result<Completion> outcome = request->outcome();
   keys = std::move(request->keys);

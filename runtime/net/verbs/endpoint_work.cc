@@ -14,8 +14,8 @@ namespace {
 constexpr uint64_t kPartBytes = 64 << 10;
 // Limit of one work request; every device accepts a GiB.
 constexpr uint64_t kMaxWorkBytes = 1 << 30;
-// The most that an honest peer makes this side owe: an answer to each request of either side, and
-// some credit.
+// The most messages that a correct peer makes this side send: an answer to each request of either
+// side, and some credit.
 constexpr size_t kMaxOutgoing = 4 * size_t(kMaxRequests) + 64;
 
 } // namespace
@@ -34,8 +34,8 @@ bool Endpoint::progress() {
     any |= count > 0;
     for (int i = 0; i < count; ++i) {
       Status outcome = onCompletion(completions[i]);
-      // The first failure that is not a consequence of another one gives the reason. Complete
-      // messages from before the end are still received.
+      // The reason is the first failure that is not a consequence of another one. Complete messages
+      // from before the end are still received.
       if (!outcome.ok() && (broken.ok() || completions[i].status != IBV_WC_WR_FLUSH_ERR))
         broken = outcome;
     }
@@ -70,7 +70,7 @@ Status Endpoint::onCompletion(const ibv_wc &completion) {
     return {};
   case WorkKind::ControlRecv: {
     if (completion.opcode != IBV_WC_RECV)
-      return {kCollPeer, "protocol: an immediate where a message belongs"};
+      return {kCollPeer, "protocol: an immediate instead of a message"};
     Status taken = onMessage(buffers_ + index * kSlotBytes, completion.byte_len);
     if (!taken.ok() || over_)
       return taken;
@@ -87,7 +87,7 @@ Status Endpoint::onCompletion(const ibv_wc &completion) {
   }
   case WorkKind::DataRecv:
     if (completion.opcode != IBV_WC_RECV_RDMA_WITH_IMM)
-      return {kCollPeer, "protocol: a message where an immediate belongs"};
+      return {kCollPeer, "protocol: a message instead of an immediate"};
     return closed_ ? Status() : onImmediate(queue, ntohl(completion.imm_data));
   }
   return {kCollInternal, "a completion of unknown work"};
@@ -105,7 +105,7 @@ Status Endpoint::postSlot(uint32_t slot) {
 
 //===-- control messages --------------------------------------------------------===//
 
-// False if the peer has asked for more than it may.
+// False if the peer has made more requests than it may.
 bool Endpoint::push(Outgoing outgoing) {
   if (out_.size() >= kMaxOutgoing)
     return false;
@@ -190,8 +190,8 @@ std::vector<Extent> Endpoint::parts(uint64_t bytes) const {
   return equalParts(bytes, kPartBytes, data_.size());
 }
 
-// Makes work requests that stay within one queue pair, one remote buffer and the device's number of
-// local buffers. The last of each part carries the immediate, if any.
+// Creates work requests that stay within one queue pair, one remote buffer and the device's number
+// of local buffers. The last of each part has the immediate, if any.
 void Endpoint::split(VerbsRequest &request, ibv_wr_opcode opcode,
                      const std::vector<RemoteSegment> &remote, size_t firstQueue) {
   bool hasImmediate = opcode == IBV_WR_RDMA_WRITE_WITH_IMM;

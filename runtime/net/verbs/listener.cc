@@ -127,7 +127,7 @@ private:
     if (unproven.empty())
       return false;
     size_t place = unproven[random_() % unproven.size()];
-    shared_.log.warn("verbs: too many unproven connections; one gave way");
+    shared_.log.warn("verbs: too many unproven connections; evicted one");
     candidates_[place]->stop();
     candidates_.erase(candidates_.begin() + static_cast<ptrdiff_t>(place));
     return true;

@@ -1,4 +1,4 @@
-// listener.h - incoming connections, and one that is being made.
+// listener.h - accepts connections, and connects.
 
 #ifndef COLL_RUNTIME_NET_VERBS_LISTENER_H
 #define COLL_RUNTIME_NET_VERBS_LISTENER_H

@@ -30,7 +30,7 @@ void RegistrationCache::clear() {
   idleBytes_ = 0;
 }
 
-// Looks at the nearest few entries; if it misses a registration, the buffer is registered twice.
+// Checks only the nearest few entries; if it misses a registration, the buffer is registered twice.
 RegistrationCache::Entry *RegistrationCache::find(uintptr_t begin, uintptr_t end, bool isSource) {
   auto it = entries_.upper_bound(begin);
   for (int turn = 0; turn < 4 && it != entries_.begin(); ++turn) {
@@ -99,7 +99,7 @@ void RegistrationCache::trim(uint64_t limit) {
   }
 }
 
-//===-- what the application registers ------------------------------------------===//
+// ===-- the application's registrations ------------------------------------------===//
 
 Result<MemoryKeys> Region::on(Device &device) {
   constexpr int kRemote = kAccess | IBV_ACCESS_REMOTE_READ;

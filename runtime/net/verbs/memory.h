@@ -19,9 +19,9 @@ namespace coll::net::verbs {
 
 class Device;
 
-// Registrations of one device, by whole pages, each shared by all requests whose buffer it covers.
+// Registrations of one device, by whole pages, each shared by all requests whose buffers it covers.
 // A registration that no request uses is deregistered unless it fits into `idleBytes`; the least
-// recently used is evicted first. Any thread may call it.
+// recently used one is evicted first. Any thread may call it.
 class RegistrationCache {
   struct Entry {
     uintptr_t begin = 0, end = 0;
@@ -59,12 +59,12 @@ public:
   RegistrationCache(const rt::dl::Ibverbs &api, uint64_t idleBytes)
       : api_(api), idleLimit_(idleBytes) {}
   ~RegistrationCache() { clear(); }
-  // Requires that no lease is left.
+  // No lease may be left.
   void clear();
   void setPd(ibv_pd *pd) { pd_ = pd; }
 
-  // Registers [data, data + bytes); bytes > 0. With `isSource` the device only reads it, so that
-  // read-only memory will do.
+  // Registers [data, data + bytes); bytes > 0. With `isSource` the device only reads the memory,
+  // which may then be read-only.
   Result<Lease> acquire(const void *data, uint64_t bytes, bool isSource);
 
 private:
@@ -105,8 +105,8 @@ public:
     return offset <= key_.bytes && bytes <= key_.bytes - offset;
   }
   // The keys of the registration on this device, which is made if there is none yet; zeros for
-  // empty memory. Memory behind a file descriptor is bound to its first device. Returns keys, not
-  // the registration, because another thread may end that at any time.
+  // empty memory. Memory behind a file descriptor stays with its first device. Returns keys instead
+  // of the registration, because another thread may end the registration at any time.
   Result<MemoryKeys> on(Device &device);
   // Afterwards the device gives no access to the memory.
   void deregister();
@@ -119,7 +119,7 @@ private:
   std::map<Device *, ibv_mr *> registrations_;
 };
 
-// All memory that peers may ask for. Any thread may call it.
+// All memory that peers may request. Any thread may call it.
 class RegionTable {
 public:
   void add(const std::shared_ptr<Region> &region) {

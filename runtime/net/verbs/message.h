@@ -18,8 +18,8 @@ inline constexpr uint32_t kMaxRequests = 256; // in each direction
 inline constexpr int kMaxDataQueues = 16;
 inline constexpr uint64_t kMaxMessageBytes = uint64_t(1) << 40;
 
-// A message that fits is sent without asking. A sender has at most this much in flight that the
-// peer has not matched with a receive.
+// A message of at most this size is sent without asking. A sender may have at most this much in
+// flight that the peer has not matched with a receive.
 inline constexpr uint64_t kEagerBytes = 8 << 10;
 inline constexpr uint64_t kEagerWindowBytes = 1 << 20;
 inline constexpr uint64_t kEagerWindowMessages = 1024;
@@ -66,7 +66,7 @@ RemoteSegment decodeSegment(const uint8_t *in);
 
 //===-- setting up, over TCP ------------------------------------------------------===//
 
-// What a peer needs to know to connect its queue pairs with ours.
+// The data that a peer needs to connect its queue pairs to this end's.
 struct SetupInfo {
   static constexpr size_t kBytes = 176;
   struct Queue {
@@ -86,8 +86,8 @@ void encode(const SetupInfo &info, uint8_t *out);
 std::optional<SetupInfo> decodeSetup(const uint8_t *in);
 
 // Single bytes that are sent over TCP afterwards.
-inline constexpr uint8_t kReadyByte = 'R';  // of the connecting side: data may come
-inline constexpr uint8_t kByeByte = 'B';    // closed; the queue pairs stay for a while
+inline constexpr uint8_t kReadyByte = 'R';  // from the connecting side: it accepts data
+inline constexpr uint8_t kByeByte = 'B';    // closed; the queue pairs are kept for a while
 inline constexpr uint8_t kGoneByte = 'G';   // closed, and the queue pairs are destroyed
 inline constexpr uint8_t kFailedByte = 'F'; // the connection has failed at this end
 

@@ -10,7 +10,7 @@ using rt::dl::ibverbsError;
 
 namespace {
 
-// 0.64 ms: how long a sender waits whose peer has posted no receive.
+// 0.64 ms: how long a sender waits if its peer has posted no receive.
 constexpr uint8_t kMinRnrTimer = 12;
 constexpr uint8_t kHopLimit = 64;
 

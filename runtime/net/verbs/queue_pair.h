@@ -11,7 +11,7 @@
 
 namespace coll::net::verbs {
 
-// Must not be called by several threads at once.
+// One thread at a time may call it.
 class QueuePair {
 public:
   struct Limits {
@@ -31,7 +31,8 @@ public:
   // A send of at most this many bytes may be inline.
   uint32_t inlineBytes() const { return inlineBytes_; }
 
-  // Afterwards it receives and sends. `reads`: in flight at once, the peer's and ours.
+  // Afterwards it receives and sends. `reads`: the limit of reads in flight, the peer's and this
+  // end's.
   Status connect(const Port &mine, uint8_t portNumber, const SetupInfo &peer, int queue,
                  const VerbsOptions &options, uint8_t peerReads, uint8_t ownReads);
 

@@ -13,7 +13,8 @@
 
 namespace coll::net::verbs {
 
-// The keys by which a device reaches the buffers of a request, and what keeps them valid.
+// The keys by which a device accesses the buffers of a request, and the registrations that keep
+// them valid.
 struct Keys {
   bool made = false;
   std::array<RegistrationCache::Lease, kMaxSegments> leases;
@@ -22,7 +23,7 @@ struct Keys {
 
 struct VerbsRequest final : BufferRequest {
   bool open = false;     // waits for the peer: Send for Cts, Recv for data, the others for Grant
-  bool onHost = true;    // the processor may touch the buffers
+  bool onHost = true;    // the processor may access the buffers
   bool isBusy = false;   // the device, here or at the peer, may access the buffers
   uint32_t parts = 0;    // work requests that the device has not finished
   uint32_t expected = 0; // Recv: bits of the queues whose immediate has not arrived

@@ -63,7 +63,7 @@ Status Setup::failure() const {
 Result<std::shared_ptr<Endpoint>> Setup::take() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (state_ != State::Ready || !endpoint_)
-    return Status::invalid("the connection was taken before");
+    return Status::invalid("the connection was already taken");
   COLL_RETURN_IF_ERROR(endpoint_->start(std::move(fd_)));
   return std::move(endpoint_);
 }

@@ -1,5 +1,5 @@
-// setup.h - a connection that is being set up: the proof of the secret, then what both sides need
-// to know of each other's queue pairs, over one TCP connection.
+// setup.h - sets up a connection over one TCP connection: first the proof of the secret, then the
+// exchange of the data that both sides need about each other's queue pairs.
 //
 //   connecting side                listening side
 //   …handshake.h…
@@ -60,7 +60,7 @@ private:
   const int device_;
   const bool isClient_;
   HandleContent peer_;           // client
-  std::optional<Secret> secret_; // always there; a Secret has no default
+  std::optional<Secret> secret_; // always set; optional, because a Secret has no default
   mutable std::mutex mutex_;
   State state_ = State::Proving;
   Status failure_;

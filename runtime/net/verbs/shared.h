@@ -1,4 +1,4 @@
-// shared.h - what all connections of a verbs transport share.
+// shared.h - the state that all connections of a verbs transport share.
 
 #ifndef COLL_RUNTIME_NET_VERBS_SHARED_H
 #define COLL_RUNTIME_NET_VERBS_SHARED_H
@@ -30,7 +30,7 @@ struct Shared {
 
   // Spreads the connections over the threads.
   Poller &nextPoller() { return *pollers[next.fetch_add(1) % pollers.size()]; }
-  // The rail of this number, or another one that is up if it is down.
+  // The rail of this number or, if it is down, another one that is up.
   Result<const Rail *> usableRail(int number) const {
     const Rail &wanted = rails[static_cast<size_t>(number)];
     if (wanted.isUsable())

@@ -43,7 +43,7 @@ public:
     COLL_RETURN_IF_ERROR(check(device));
     std::optional<HandleContent> peer = decodeHandle(handle);
     if (!peer)
-      return Status::invalid("the handle is none of a verbs listener");
+      return Status::invalid("the handle does not belong to a verbs listener");
     return makeConnector(*shared_, device, *peer);
   }
 
@@ -104,7 +104,7 @@ Result<std::vector<Choice>> parseChoices(const std::string &text) {
       choice.port = std::atoi(word.c_str() + colon + 1);
     if (choice.name.empty() || choice.port < 0 || choice.port > 255 ||
         (colon != std::string::npos && choice.port == 0))
-      return Status::invalid("\"" + word + "\" is no RDMA device (as in \"mlx5_0,mlx5_1:2\")");
+      return Status::invalid("\"" + word + "\" is not an RDMA device (as in \"mlx5_0,mlx5_1:2\")");
     choices.push_back(choice);
   }
   return choices;
@@ -208,7 +208,7 @@ Status addRails(Shared &shared, std::vector<int> &ranks, const std::vector<Choic
     Result<Port> port = device->queryPort(static_cast<uint8_t>(number), shared.options.gidIndex);
     std::string name = device->name() + ":" + std::to_string(number);
     if (!port.ok() || !port->isUp()) {
-      rt::log(rt::LogLevel::Info, "verbs: " + name + " is left out: " +
+      rt::log(rt::LogLevel::Info, "verbs: " + name + " is not used: " +
                                       (port.ok() ? "it is down" : port.status().message()));
       continue;
     }
@@ -259,11 +259,11 @@ Status findRails(Shared &shared, const rt::dl::Ibverbs &api) {
 
 Status checkOptions(const VerbsOptions &options) {
   auto isWithin = [](int value, int least, int most) { return value >= least && value <= most; };
-  // 7 means for ever to the devices: a dead peer would never be noticed.
+  // 7 would mean "for ever": a dead peer would never be noticed.
   if (!isWithin(options.retryCount, 0, 6) || !isWithin(options.rnrRetryCount, 0, 6))
-    return Status::invalid("an RDMA device sends again 0 to 6 times");
+    return Status::invalid("an RDMA device may retry 0 to 6 times");
   if (!isWithin(options.retryTimeout, 1, 31))
-    return Status::invalid("the exponent of an RDMA device's timeout is 1 to 31");
+    return Status::invalid("the exponent of an RDMA device's timeout must be 1 to 31");
   if (!isWithin(options.queuePairs, 1, kMaxDataQueues) || !isWithin(options.threads, 1, 64) ||
       !isWithin(options.trafficClass, 0, 255) || !isWithin(options.gidIndex, -1, 254))
     return Status::invalid("a verbs connection has 1 to 16 queue pairs for data, a transport 1 to "

@@ -16,7 +16,7 @@ struct VerbsOptions {
   // As COLL_NET_RDMA_DEVICES: names in order of preference, with or without a port
   // ("mlx5_0,mlx5_1:2"). Empty: every port that is up.
   std::string devices;
-  // As COLL_NET_IFACE, for the TCP connection beside the queue pairs. Empty: the address of the
+  // As COLL_NET_IFACE, for the TCP connection besides the queue pairs. Empty: the address of the
   // RDMA port itself if it has one.
   std::string iface;
   int gidIndex = -1;     // in the port's table; -1: chosen
@@ -27,7 +27,7 @@ struct VerbsOptions {
   int rnrRetryCount = 6; // the same if the peer has no receive buffer ready, 0 to 6
   int trafficClass = 0;  // of the packets, 0 to 255
   // Bytes of host memory whose registrations are kept although no request uses them. Only safe in
-  // programs that never unmap memory which they have sent from or received into.
+  // programs that never unmap memory from which they have sent or into which they have received.
   uint64_t cacheBytes = 0;
   int64_t spinUs = 20;            // time for which a progress thread polls before it sleeps
   int64_t timeoutUs = 60'000'000; // for setting up a connection
