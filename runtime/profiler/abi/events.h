@@ -1,10 +1,11 @@
-// events.h - what all versions of NCCL's profiler ABI have in common: event types, states,
-// results and the logger.
+// events.h - the common part of all versions of NCCL's profiler ABI: event types, states, results
+// and the logger.
 //
 // A profiler plugin exports tables named ncclProfiler_v2 … _v7; NCCL takes the newest that it
 // knows: v2 since NCCL 2.24.3, v3 since 2.26.2, v4 since 2.27.3, v5 since 2.28.3, v6 since 2.29.2,
 // v7 since 2.31.2. The layouts follow src/include/plugin/profiler/ of NCCL, where they are frozen;
-// the assertions of layout.cc keep them so here. Names are ours, the order of fields is not.
+// the assertions of layout.cc check them. The names are this project's, the order of fields is
+// NCCL's.
 //
 // Threads: init and finalize come from the thread that makes or destroys a communicator; API
 // events, collectives and launches from threads of the application; proxy and kernel-channel
@@ -53,7 +54,7 @@ enum EventType : uint64_t {
 
 inline constexpr int kOldestVersion = 2, kNewestVersion = 7;
 
-// All events that a version has; 0 for a version that is not known here.
+// All events of a version; 0 for an unknown version.
 inline constexpr uint64_t allEvents(int version) {
   constexpr uint64_t kBits[] = {6, 8, 8, 12, 15, 16};
   return version < kOldestVersion || version > kNewestVersion
@@ -61,7 +62,7 @@ inline constexpr uint64_t allEvents(int version) {
              : (uint64_t(1) << kBits[version - kOldestVersion]) - 1;
 }
 
-// Not all versions report all states; a state that a plugin does not know is to be ignored.
+// Not all versions report all states; a plugin must ignore a state that it does not know.
 enum EventState : int {
   // A proxy op's, until v3.
   kProxyOpSendPosted = 0,
@@ -75,7 +76,7 @@ enum EventState : int {
   // A proxy step's. Each state lasts until the next one, or until the step stops.
   kProxyStepSendGpuWait = 8, // the GPU has not yet written the data
   kProxyStepSendWait = 9,    // the network sends the data
-  kProxyStepRecvWait = 10,   // the data has not yet come
+  kProxyStepRecvWait = 10,   // the data has not arrived yet
   kProxyStepRecvFlushWait = 11,
   kProxyStepRecvGpuWait = 12, // the GPU has not yet taken the data
   // The progress thread's (ProxyCtrl).
@@ -86,7 +87,7 @@ enum EventState : int {
   kProxyCtrlAppend = 17,
   kProxyCtrlAppendEnd = 18,
   kProxyOpInProgress = 19,     // since v4
-  kProxyStepSendPeerWait = 20, // since v4: the receiver has not yet given a place for the data
+  kProxyStepSendPeerWait = 20, // since v4: the receiver has not given a place for the data yet
   kNetPluginUpdate = 21,       // since v4
   kKernelChStop = 22,          // since v4, with the GPU's stamp
   kGroupStartApiStop = 23,     // since v5

@@ -1,4 +1,4 @@
-// layout.cc - asserts that the structs lie in memory as NCCL's do (LP64).
+// layout.cc - asserts that the layouts of the structs are NCCL's (LP64).
 
 #include "runtime/profiler/abi/net_events.h"
 #include "runtime/profiler/abi/tables.h"

@@ -1,5 +1,5 @@
-// net_events.h - what net plugins report through NetPlugin events: by the event's id, which is
-// network type << 16 | version, the layout of its data.
+// net_events.h - the layouts of the data that net plugins report through NetPlugin events, by the
+// event's id, which is network type << 16 | version.
 
 #ifndef COLL_RUNTIME_PROFILER_ABI_NET_EVENTS_H
 #define COLL_RUNTIME_PROFILER_ABI_NET_EVENTS_H

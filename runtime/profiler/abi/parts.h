@@ -68,7 +68,7 @@ struct CollV5 {
   uint8_t nWarps;
   const char *algo;
   const char *proto;
-  void *parentGroup; // what was the parent until v4
+  void *parentGroup; // the parent, until v4
 };
 
 struct CollV7 {
@@ -130,7 +130,7 @@ struct P2pV7 {
 };
 
 struct ProxyOp {
-  int pid; // of the process that made the parent: another one's parent is not to be used
+  int pid; // of the process that made the parent: ignore the parent if it is another process
   uint8_t channelId;
   int peer;
   int nSteps;

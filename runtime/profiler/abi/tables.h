@@ -1,11 +1,11 @@
 // tables.h - descriptors, state arguments and tables of functions of NCCL's profiler ABI, versions
 // 2 to 7 (events.h says which NCCL has which).
 //
-// What holds for every version: init gives a context per communicator and the mask of events that
-// the plugin wants; startEvent gives a handle, null where the plugin drops the event; the handle of
-// a parent stands in its children's descriptors. stopEvent of a collective means that it has been
-// enqueued: its children may start and stop later. NCCL goes on whatever the functions return, but
-// for init, whose failure turns the plugin off.
+// All versions have in common: init returns a context per communicator and the mask of events that
+// the plugin wants; startEvent returns a handle, null if the plugin drops the event; a child's
+// descriptor contains its parent's handle. stopEvent of a collective means that it has been
+// enqueued: its children may start and stop later. NCCL continues whatever the functions return,
+// except that a failing init turns the plugin off.
 
 #ifndef COLL_RUNTIME_PROFILER_ABI_TABLES_H
 #define COLL_RUNTIME_PROFILER_ABI_TABLES_H
@@ -94,8 +94,8 @@ struct EventDescriptorV6 {
   };
 };
 
-// Forks of NCCL export other structs under the name v7 (ROCm's equal v6), which their size does not
-// tell: read the fields that v7 added only where the library's version is 2.31 or later.
+// Forks of NCCL export other structs under the name v7 (ROCm's equal v6), which cannot be detected
+// by their size: read the fields that v7 added only if the library's version is 2.31 or later.
 struct EventDescriptorV7 {
   uint64_t type;
   void *parent;
@@ -172,9 +172,9 @@ using ProfilerV5 = ProfilerSinceV5<EventDescriptorV5>;
 using ProfilerV6 = ProfilerSinceV5<EventDescriptorV6>;
 using ProfilerV7 = ProfilerSinceV5<EventDescriptorV7>;
 
-// Optional symbol of a plugin: a host that is not NCCL itself calls it before the first init with
-// the version of NCCL whose layouts it follows (23102 for 2.31.2), which a plugin else asks the
-// library that holds the logger for.
+// Optional symbol of a plugin. A host that is not NCCL calls it before the first init with the
+// version of NCCL whose layouts it follows (23102 for 2.31.2). Without such a call, a plugin asks
+// the library that holds the logger.
 inline constexpr char kSetNcclVersionSymbol[] = "collProfilerSetNcclVersion";
 using SetNcclVersion = void(int version);
 

@@ -19,7 +19,7 @@ using rt::TracePhase;
 
 namespace {
 
-// What plugins log, by levels of NCCL: 2 and below are warnings.
+// Receives the log messages of plugins, with NCCL's levels: 2 and below are warnings.
 void logOfPlugins(NcclLogLevel level, unsigned long, const char *, int, const char *format, ...) {
   char text[512];
   va_list arguments;
@@ -59,8 +59,8 @@ Host::~Host() {
       multiplexer_.finalize(member.context);
   const Multiplexer::Drops drops = this->drops();
   if (drops.events + drops.lateChanges > 0)
-    rt::log(rt::LogLevel::Warn, "profiler plugins were not told of " +
-                                    std::to_string(drops.events) + " events, for lack of room");
+    rt::log(rt::LogLevel::Warn, "profiler plugins did not receive " + std::to_string(drops.events) +
+                                    " events, for lack of room");
 }
 
 Multiplexer::Drops Host::drops() const {
@@ -94,7 +94,7 @@ std::shared_ptr<Host> Host::ofEnvironment(bool ncclIsInUse) {
   return host;
 }
 
-//===-- what is open ------------------------------------------------------------===//
+// ===-- open spans ----------------------------------------------------------------===//
 
 bool Host::find(int32_t rank, uint64_t id, Span &span) {
   Shard &shard = shardOf(rank);
@@ -114,7 +114,7 @@ void Host::keep(int32_t rank, uint64_t id, const Span &span) {
     droppedSpans_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Only the rank's own thread makes its members known.
+// Only the rank's own thread announces its members.
 int32_t Host::memberOf(const TraceEvent &event, Span &span) {
   Shard &shard = shardOf(event.rank);
   const rt::TraceGroup &group = *event.group;
@@ -152,7 +152,7 @@ int Host::positionOf(int32_t rank, int32_t index, int32_t peer) {
   return static_cast<int>(std::find(ranks.begin(), ranks.end(), peer) - ranks.begin());
 }
 
-// Members make the same collectives, so they number them alike.
+// All members make the same collectives, so they number them in the same way.
 uint64_t Host::nextNumber(int32_t rank, int32_t index) {
   Shard &shard = shardOf(rank);
   std::lock_guard<std::mutex> lock(shard.mutex);
@@ -193,7 +193,7 @@ void Host::begin(const TraceEvent &event) {
   return event.level == TraceLevel::Call ? beginCall(event) : beginBelow(event);
 }
 
-// GroupApi and Group of what is called together.
+// GroupApi and Group of calls that are made together.
 void Host::startGroup(int32_t rank, Span &span) {
   EventDescriptorV7 api = descriptorOf(kGroupApi, rank, nullptr);
   api.groupApi.groupDepth = 1;
@@ -255,7 +255,7 @@ void Host::startTask(const TraceEvent &event, void *group, Span &span) {
   span.handle = multiplexer_.start(span.context, task);
 }
 
-// Until the call is on the stream. A graph's replay launches no call by itself.
+// Lasts until the call is on the stream. A graph's replay launches no single call.
 void Host::startLaunch(const TraceEvent &event, void *groupApi, Span &span) {
   if (!event.call->stream || event.isReplay)
     return;
@@ -272,7 +272,7 @@ void Host::beginCall(const TraceEvent &event) {
   span.member = memberOf(event, span);
   if (!span.context)
     return;
-  // The span that it is part of is a Group, or the function, which has no events.
+  // Its parent is a Group, or the function, which has no events.
   if (!find(event.rank, event.parent, outer)) {
     startGroup(event.rank, span);
     outer = span;
@@ -310,7 +310,7 @@ void Host::beginBelow(const TraceEvent &event) {
     keep(event.rank, event.id, span);
 }
 
-// What the GPU runs for a call. Both stamps are known when the first is told.
+// The GPU's work for a call. When the first stamp is reported, both are known.
 void Host::onDevice(const TraceEvent &event) {
   Span span;
   if (event.phase == TracePhase::Begin) {
@@ -370,7 +370,7 @@ void Host::endCall(const TraceEvent &event) {
       shard.spans.erase(event.id);
   }
   if (event.phase == TracePhase::End) {
-    multiplexer_.stop(span.launch); // before the group, if the call was not told to be issued
+    multiplexer_.stop(span.launch); // before the group, if no Issued was reported
     multiplexer_.stop(span.handle);
     multiplexer_.stop(span.group);
     span.launch = nullptr;

@@ -1,6 +1,6 @@
-// host.h - tells profiler plugins built for NCCL what this runtime does.
+// host.h - reports this runtime's events to profiler plugins that were built for NCCL.
 //
-// It listens to the trace (base/trace.h) and makes NCCL's events of it:
+// It listens to the trace (base/trace.h) and converts it to NCCL's events:
 //
 //   trace        events
 //   Call         GroupApi > CollApi or P2pApi, then Group > Coll or P2p
@@ -11,10 +11,10 @@
 //   Device       KernelCh of channel 0 below Coll or P2p, with the GPU's stamps
 //
 // A call outside of a Group is a group of one, as in NCCL. The API events stop when the call has
-// returned, Coll and P2p when the operation is complete on this rank: NCCL stops those when they
-// are enqueued. userTag is the op id + 1, since 0 says that there is none.
+// returned, Coll and P2p when the operation is complete on this rank (NCCL stops those when they
+// are enqueued). userTag is the op id + 1, because 0 means that there is none.
 //
-// A communicator is made known to the plugins at its first call, and finalized with the host.
+// A communicator is announced to the plugins at its first call, and finalized with the host.
 
 #ifndef COLL_RUNTIME_PROFILER_HOST_HOST_H
 #define COLL_RUNTIME_PROFILER_HOST_HOST_H
@@ -34,19 +34,19 @@ class Host final : public rt::TraceSink {
 public:
   // Listens from now on, if there is a plugin.
   explicit Host(std::vector<std::shared_ptr<Plugin>> plugins);
-  // No span may be under way. What was dropped is told of in one warning.
+  // No span may be in progress. Dropped events are reported in one warning.
   ~Host() override;
 
   void onEvent(const rt::TraceEvent &event) override;
   Multiplexer::Drops drops() const;
 
-  // The host of this process's plugins, which lives as long as somebody holds it; null where there
-  // are none. COLL_PROFILER_PLUGINS names them. Where that is unset and NCCL is not `inUse`, which
-  // looks for them itself: NCCL_PROFILER_PLUGIN, or libnccl-profiler.so.
+  // The host of this process's plugins, which lives as long as one caller holds it; null if there
+  // are none. COLL_PROFILER_PLUGINS names them. If that is unset and NCCL, which would look for
+  // them itself, is not in use: NCCL_PROFILER_PLUGIN, or libnccl-profiler.so.
   static std::shared_ptr<Host> ofEnvironment(bool ncclIsInUse);
 
 private:
-  // A communicator of one rank, by the description that its calls name.
+  // A rank's membership of a communicator, identified by the description in its calls.
   struct Member {
     const rt::TraceGroup *group;
     uint64_t id;
@@ -54,7 +54,7 @@ private:
     std::vector<int32_t> ranks;
     uint64_t numCollectives = 0;
   };
-  // What is open of a span.
+  // The open events of a span.
   struct Span {
     void *context = nullptr;
     void *groupApi = nullptr, *api = nullptr, *group = nullptr; // null below Call, or not its own
@@ -66,7 +66,7 @@ private:
   };
   // Ranks share a few of these, so that their threads seldom meet.
   struct Shard {
-    std::mutex mutex; // of a look; plugins are called outside
+    std::mutex mutex; // for look-ups only; plugins are called without it
     SpanTable<Span> spans;
     std::vector<Member> members;
   };

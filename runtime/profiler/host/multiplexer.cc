@@ -14,8 +14,7 @@ using namespace abi;
 
 namespace {
 
-// A handle or a context: which turn of which place, disguised by the process's salt. The lowest
-// bit stays free.
+// A handle or a context: place and turn, mixed with the process's salt. The lowest bit is unused.
 constexpr uint64_t kOver = 1; // of an event's key
 constexpr int kPlaceBits = 16;
 
@@ -23,7 +22,7 @@ uint64_t number(uint64_t turn, uint64_t place) { return (turn << kPlaceBits | pl
 uint64_t placeOf(uint64_t number) { return (number >> 1) & ((uint64_t{1} << kPlaceBits) - 1); }
 uint64_t turnOf(uint64_t number) { return number >> (kPlaceBits + 1); }
 
-// Multiplying by an odd number and mixing with the clock: against chance, not against malice.
+// Multiplying by an odd number and mixing with the clock protects against accidents, not attacks.
 uint64_t saltOfProcess() {
   uint64_t salt = static_cast<uint64_t>(rt::traceClockNs()) * 0x9e3779b97f4a7c15u;
   salt ^= static_cast<uint64_t>(getpid()) * 0xbf58476d1ce4e5b9u;
@@ -37,7 +36,7 @@ uint64_t undisguise(void *handle, uint64_t salt) {
 
 } // namespace
 
-// While it is under way, finalize() of the communicator waits.
+// While the object exists, finalize() of the communicator waits.
 class Multiplexer::Visit {
 public:
   Visit(const Multiplexer &multiplexer, uint64_t context)
@@ -72,7 +71,7 @@ Multiplexer::Multiplexer(std::vector<std::shared_ptr<Plugin>> plugins)
     plugins_.resize(kMaxPlugins);
 }
 
-// What the caller has not finalized.
+// Finalizes the communicators that the caller has not finalized.
 Multiplexer::~Multiplexer() {
   for (uint64_t place = 0; place < kMaxCommunicators; ++place) {
     const uint32_t generation = communicators_[place].generation.load(std::memory_order_acquire);
@@ -160,7 +159,7 @@ void Multiplexer::finalize(void *handle) {
     return;
   stopAllOf(context);
   communicator->generation.fetch_add(1, std::memory_order_seq_cst);
-  // No call to a plugin begins any more; those that have begun are short.
+  // No call to a plugin begins any more; those in progress are short.
   while (communicator->callers.load(std::memory_order_seq_cst) > 0)
     std::this_thread::yield();
   for (size_t i = 0; i < plugins_.size(); ++i)
@@ -168,7 +167,7 @@ void Multiplexer::finalize(void *handle) {
       plugins_[i]->finalize(communicator->seats[i].context);
 }
 
-// The youngest first, so that children stop before their parents.
+// The latest first, so that children stop before their parents.
 void Multiplexer::stopAllOf(uint64_t context) {
   std::vector<uint64_t> inFlight;
   for (uint64_t place = 0; place < kMaxEvents; ++place) {
@@ -191,7 +190,7 @@ Multiplexer::Event *Multiplexer::eventOf(uint64_t handle) const {
   return &events_[placeOf(handle)];
 }
 
-// The key is read again after the handles: the place may have been given to another event.
+// The key is read again after the handles, because the place may have been reused.
 Multiplexer::Handles Multiplexer::lookUp(void *opaque) const {
   Handles handles = {};
   const uint64_t handle = undisguise(opaque, salt_);
@@ -223,7 +222,7 @@ Multiplexer::Event *Multiplexer::claim(uint64_t &handle) {
 
 namespace {
 
-// The parents that an event names; a proxy op's only where this process has made it.
+// The parent that an event names; of a proxy op only if this process has made the parent.
 void *parentOf(const EventDescriptorV7 &event) {
   return event.type == kProxyOp && event.proxyOp.pid != getpid() ? nullptr : event.parent;
 }
@@ -263,7 +262,7 @@ void *Multiplexer::start(void *context, const EventDescriptorV7 &event) {
   uint64_t handle = 0;
   Event *place = claim(handle);
   if (!place) {
-    // No later call will name it; the plugins hear that it is over.
+    // No later call will name it, so the plugins are told that it has ended.
     droppedEvents_.fetch_add(1, std::memory_order_relaxed);
     for (size_t i = 0; i < plugins_.size(); ++i)
       if (handles[i])

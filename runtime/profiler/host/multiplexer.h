@@ -1,19 +1,19 @@
-// multiplexer.h - one stream of profiler events, told to any number of plugins.
+// multiplexer.h - passes one stream of profiler events to any number of plugins.
 //
-// Each plugin has its own context for each communicator, its own activation mask, its own handle
-// for each event, and hears its own handle as the parent. A mask is closed upwards: who wants an
-// event gets its parents, too.
+// Each plugin has its own context for each communicator, its own activation mask, and its own
+// handle for each event, which it also receives as the parent. A mask includes parents: a plugin
+// that wants an event gets its parents, too.
 //
-// Contexts and handles that the caller gets are numbers, not addresses: one that is stale, of
+// Contexts and handles that the caller gets are numbers, not addresses: one that is outdated, from
 // another process, or garbage is looked up, not followed, and then ignored.
 //   - An event that is stopped stays known as a parent until kMaxEvents others have begun.
 //   - A state or a stop after the stop is dropped.
-//   - finalize() stops what is in flight, the youngest first.
-//   - Where all places of events are in flight, or of communicators in use, what is new is dropped.
-// drops() counts what was dropped.
+//   - finalize() stops the events in flight, the latest first.
+//   - If all places of events are in flight, or all of communicators in use, new ones are dropped.
+// drops() counts the dropped events.
 //
-// Threads: every function may be called by several threads at once; those of one event one after
-// the other. No locks but in init() and finalize(), no allocation per event.
+// Threads: several threads may call every function at once, but for one event only one after the
+// other. Only init() and finalize() take locks; events need no allocation.
 
 #ifndef COLL_RUNTIME_PROFILER_HOST_MULTIPLEXER_H
 #define COLL_RUNTIME_PROFILER_HOST_MULTIPLEXER_H
@@ -37,10 +37,10 @@ public:
 
   struct Drops {
     uint64_t events = 0;      // no place, or no such context
-    uint64_t lateChanges = 0; // states and stops of events that are over
+    uint64_t lateChanges = 0; // states and stops of events that have ended
   };
 
-  // Takes the first kMaxPlugins of them.
+  // Takes the first kMaxPlugins plugins.
   explicit Multiplexer(std::vector<std::shared_ptr<Plugin>> plugins);
   ~Multiplexer();
   Multiplexer(const Multiplexer &) = delete;
@@ -48,15 +48,15 @@ public:
 
   size_t numPlugins() const { return plugins_.size(); }
 
-  // Null where no plugin wants the communicator; a plugin that refuses it is told of in one
-  // warning, and is asked for no other.
+  // Null if no plugin wants the communicator. A plugin that rejects it is reported in one warning,
+  // and is not asked again.
   void *init(const CommunicatorInfo &info);
   // The events that any plugin wants of any communicator.
   uint64_t mask() const;
   // Whether a plugin wants events of this type; `type` is one bit.
   bool wants(void *context, uint64_t type) const;
-  // `event` is as in the ABI, but its handles are those that start() gave. Null where no plugin
-  // takes the event. `pid` of a proxy op decides whether its parent is looked up.
+  // `event` is as in the ABI, but with handles that start() returned. Null if no plugin takes the
+  // event. `pid` of a proxy op decides whether its parent is looked up.
   void *start(void *context, const abi::EventDescriptorV7 &event);
   void stop(void *handle);
   void record(void *handle, abi::EventState state, const abi::StateArgsV7 &args);
@@ -73,7 +73,7 @@ private:
   };
   struct Communicator {
     std::atomic<uint32_t> generation{0}; // odd: in use
-    std::atomic<int32_t> callers{0};     // calls to plugins that are under way
+    std::atomic<int32_t> callers{0};     // calls to plugins in progress
     std::array<Seat, kMaxPlugins> seats;
   };
   // `key` is 0: free; the handle: in flight; the handle | kOver: stopped.
@@ -84,12 +84,12 @@ private:
   };
   using Handles = std::array<void *, kMaxPlugins>;
 
-  // A communicator that is not finalized while the object lives.
+  // Prevents that a communicator is finalized while the object lives.
   class Visit;
 
   Communicator *find(uint64_t context) const;
   Event *eventOf(uint64_t handle) const;
-  // The handles of an event that is in flight or over; all null where it is not known.
+  // The handles of an event that is in flight or has ended; all null if it is unknown.
   Handles lookUp(void *handle) const;
   Event *claim(uint64_t &handle);
   uint64_t requestedEvents(const Seat &seat, const Plugin &plugin) const;

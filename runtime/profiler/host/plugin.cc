@@ -82,7 +82,7 @@ public:
     typename Abi<kVersion>::Descriptor descriptor;
     if (!lower(event, descriptor))
       return nullptr;
-    // What a failing plugin leaves in the handle is none.
+    // If a plugin fails, the handle that it has written is ignored.
     abi::NcclResult result = abi::kNcclInternalError;
     guarded([&] { result = table_.startEvent(context, &handle, &descriptor); });
     return result == abi::kNcclSuccess ? handle : nullptr;
@@ -120,7 +120,7 @@ private:
     } catch (...) {
       if (!hasThrown_.exchange(true))
         rt::log(LogLevel::Warn, "profiler plugin " + name() +
-                                    " has thrown an exception; it is told of nothing more");
+                                    " has thrown an exception; it is not called any more");
     }
   }
 

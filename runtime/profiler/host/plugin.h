@@ -1,7 +1,7 @@
-// plugin.h - one profiler plugin, whatever version of NCCL's ABI it was built for.
+// plugin.h - one profiler plugin, of any version of NCCL's ABI.
 //
-// The caller speaks version 7; the plugin hears its own. An exception that a plugin throws ends
-// here: the plugin is then told of nothing more.
+// The caller uses version 7; the plugin gets its own version. If a plugin throws an exception, it
+// is not called any more.
 
 #ifndef COLL_RUNTIME_PROFILER_HOST_PLUGIN_H
 #define COLL_RUNTIME_PROFILER_HOST_PLUGIN_H
@@ -19,7 +19,7 @@ namespace coll::profiler {
 // The NCCL whose layout of version 7 the host follows: 2.31.2.
 inline constexpr int kHostNcclVersion = 23102;
 
-// What a plugin is told of a communicator.
+// The description of a communicator that a plugin receives.
 struct CommunicatorInfo {
   uint64_t id = 0;            // equal on all ranks
   const char *name = nullptr; // may be null
@@ -33,14 +33,15 @@ class Plugin {
 public:
   virtual ~Plugin() = default;
 
-  const std::string &name() const { return name_; } // as it calls itself
+  const std::string &name() const { return name_; } // the plugin's own name
   int version() const { return version_; }
 
-  // A context and, written to `mask` now or at any time later, the events that the plugin wants.
-  // `mask` outlives the process's last call to the plugin. False where the plugin refuses.
+  // Returns a context, and the events that the plugin wants in `mask`, which the plugin may write
+  // at any time. `mask` outlives the process's last call to the plugin. False if the plugin
+  // rejects.
   virtual bool init(void **context, int *mask, const CommunicatorInfo &info) = 0;
-  // The plugin's handle; null where it drops the event, or its version has none like it. Handles
-  // in the descriptor are the plugin's own.
+  // The plugin's handle; null if it drops the event, or its version has no such event. Handles in
+  // the descriptor are the plugin's own.
   virtual void *start(void *context, const abi::EventDescriptorV7 &event) = 0;
   virtual void stop(void *handle) = 0;
   virtual void record(void *handle, abi::EventState state, const abi::StateArgsV7 &args) = 0;
@@ -54,18 +55,17 @@ private:
   int version_;
 };
 
-// The newest table of the library. kCollUnsupported where it has none, or one that lacks a
-// function.
+// The newest table of the library. kCollUnsupported if it has none, or if a function is missing.
 rt::Result<std::shared_ptr<Plugin>> pluginOf(const rt::dl::Library &library);
 
-// Finds a plugin as NCCL does: `name` as it stands, then libnccl-profiler-<name>.so;
-// STATIC_PLUGIN: in the program itself; empty: libnccl-profiler.so.
+// Finds a plugin as NCCL does: tries `name` itself, then libnccl-profiler-<name>.so; STATIC_PLUGIN:
+// in the program itself; empty: libnccl-profiler.so.
 rt::Result<std::shared_ptr<Plugin>> loadPlugin(const std::string &name);
 
-// The names in a list, separated by commas; empty ones are left out.
+// The names in a list, separated by commas; empty ones are skipped.
 std::vector<std::string> splitNames(const std::string &list);
 
-// Loads each; one that cannot be loaded is told of in one warning.
+// Loads each plugin; one that cannot be loaded is reported in one warning.
 std::vector<std::shared_ptr<Plugin>> loadPlugins(const std::vector<std::string> &names);
 
 } // namespace coll::profiler

@@ -1,7 +1,7 @@
-// span_table.h - what is open of a rank's trace: a map from a span's id to a value.
+// span_table.h - the open spans of a rank's trace: a map from a span's id to a value.
 //
-// Open addressing without allocation per span. Ids of one thread count upwards, so that spans that
-// begin together lie together. Growing stops at kMaxSpans: then insert() refuses.
+// Open addressing without allocation per span. Ids of one thread count upwards, so spans that begin
+// together are close together. The table grows up to kMaxSpans; then insert() fails.
 
 #ifndef COLL_RUNTIME_PROFILER_HOST_SPAN_TABLE_H
 #define COLL_RUNTIME_PROFILER_HOST_SPAN_TABLE_H
@@ -13,7 +13,7 @@
 
 namespace coll::profiler {
 
-// Not for several threads at once. `Value` can be copied and has a default.
+// One thread at a time may use it. `Value` can be copied and has a default.
 template <typename Value>
 class SpanTable {
 public:
@@ -21,7 +21,7 @@ public:
 
   SpanTable() : entries_(64) {}
 
-  // Null where there is no room. `id` is not 0, and not in the table. The address holds until the
+  // Null if there is no room. `id` is not 0, and not in the table. The address is valid until the
   // next insert() or erase().
   Value *insert(uint64_t id) {
     if (2 * (count_ + 1) > entries_.size() && !grow())
@@ -43,7 +43,7 @@ public:
     size_t hole = placeFor(id);
     if (id == 0 || entries_[hole].id != id)
       return;
-    // What was pushed past the hole moves into it, so that no search ends too early.
+    // Entries that were pushed past the hole move into it, so that no search ends too early.
     const size_t mask = entries_.size() - 1;
     for (size_t next = (hole + 1) & mask; entries_[next].id != 0; next = (next + 1) & mask) {
       const size_t home = entries_[next].id & mask;
@@ -64,7 +64,7 @@ private:
     Value value;
   };
 
-  // Where the id stands, or the free place where it would.
+  // The place of the id, or the free place where it belongs.
   size_t placeFor(uint64_t id) const {
     const size_t mask = entries_.size() - 1;
     size_t place = id & mask;

@@ -10,7 +10,7 @@ const char *orEmpty(const char *text) { return text ? text : ""; }
 
 //===-- the parts that differ between versions ----------------------------------===//
 
-// What all versions say of a collective.
+// The fields that all versions have for a collective.
 template <typename From, typename To>
 void copyColl(const From &from, To &to) {
   to = {};
@@ -148,7 +148,7 @@ void copyHead(const From &from, To &to) {
   to.rank = from.rank;
 }
 
-// The events that are alike in all versions that have them; false: not one of them.
+// Converts the events that are the same in all versions that have them; false: not one of them.
 template <typename From, typename To>
 bool copyProxy(const From &from, To &to) {
   switch (from.type) {
@@ -377,7 +377,7 @@ StateArgsV7 raiseArgs(EventState state, const StateArgsV2 *args) {
 }
 
 uint64_t closedUpwards(int version, uint64_t mask) {
-  // From the inside out: each line's parents stand in a later line.
+  // From the inside out: the parents of each line are in later lines.
   constexpr struct {
     uint64_t children, parents;
   } kParents[] = {

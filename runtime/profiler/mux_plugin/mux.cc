@@ -1,9 +1,9 @@
-// mux.cc - the multiplexer as a profiler plugin: NCCL feeds this one, and it feeds all that
-// COLL_PROFILER_PLUGINS names, each in its own version of the ABI.
+// mux.cc - the multiplexer as a profiler plugin: NCCL calls this plugin, which calls all plugins
+// that COLL_PROFILER_PLUGINS names, each with its own version of the ABI.
 //
-// NCCL has one activation mask for the process, which each communicator's init sets: it gets what
-// any plugin wants of any communicator. A plugin that changes its mask later changes what it is
-// told at once, but NCCL hears of it at the next init.
+// NCCL has one activation mask for the process, which each communicator's init sets: it gets the
+// events that any plugin wants of any communicator. If a plugin changes its mask later, it receives
+// other events at once, but NCCL learns of the change at the next init.
 
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
@@ -19,12 +19,12 @@ using namespace abi;
 
 constexpr char kName[] = "coll-mux";
 
-// Null where no plugin could be loaded. It is never destroyed: NCCL's threads may still be on
-// their way out of a callback when the process ends.
+// Null if no plugin could be loaded. It is never destroyed: when the process ends, threads of NCCL
+// may still be inside a callback.
 Multiplexer *multiplexer() {
   static Multiplexer *const only = []() -> Multiplexer * {
     auto plugins = loadPlugins(splitNames(rt::envString(rt::EnvVar::ProfilerPlugins)));
-    // This library among them would call itself for ever.
+    // If this library were in the list, it would call itself for ever.
     plugins.erase(std::remove_if(plugins.begin(), plugins.end(),
                                  [](const auto &plugin) { return plugin->name() == kName; }),
                   plugins.end());
@@ -41,7 +41,7 @@ Multiplexer *multiplexer() {
 NcclResult open(void **context, int *mask, const CommunicatorInfo &info) {
   Multiplexer *all = multiplexer();
   if (!all)
-    return kNcclInvalidUsage; // NCCL goes on without a profiler
+    return kNcclInvalidUsage; // NCCL continues without a profiler
   *context = all->init(info);
   *mask = static_cast<int>(all->mask());
   return kNcclSuccess;

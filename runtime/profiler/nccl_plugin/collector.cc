@@ -11,7 +11,7 @@ using perfetto::Level;
 
 namespace {
 
-// After this time without a child a collective is taken for ended.
+// If a collective gets no child for this time, it counts as ended.
 constexpr uint64_t kGraceNs = 2'000'000'000;
 
 constexpr uint64_t bit(const Record &record) { return uint64_t(1) << record.type; }
@@ -19,7 +19,7 @@ constexpr uint64_t bit(const Record &record) { return uint64_t(1) << record.type
 bool isCall(const Record &record) {
   return bit(record) & (abi::kGroupApi | abi::kCollApi | abi::kP2pApi | abi::kKernelLaunch);
 }
-// What may get children after its stop.
+// Whether the event may get children after its stop.
 bool isOperation(const Record &record) {
   return bit(record) & (abi::kColl | abi::kP2p | abi::kCeColl);
 }
@@ -101,7 +101,8 @@ void Collector::start(Communicator &communicator, const Record &record) {
     above.lastActivityNs = record.ns;
     above.kernels += bit(record) == abi::kKernelCh;
     above.proxies += bit(record) == abi::kProxyOp;
-    // What a graph replays may be told of after it has run: its call is no bound then.
+    // Operations of a replayed graph may be reported after they have run, so their call is no
+    // bound.
     if (isOperation(record))
       event.start.isSend |= isCall(above.start) && above.start.isSend;
     if (isKernel(record) && record.stamp && isOperation(above.start) && !above.start.isSend &&
@@ -110,12 +111,12 @@ void Collector::start(Communicator &communicator, const Record &record) {
   } else if (record.parent && !isCall(record) && !isOperation(record)) {
     event.start.flags |= kLateChild;
   }
-  // Calls nest on their thread, so they are begun now.
+  // Calls are nested on their thread, so they are begun now.
   if (isCall(record))
     writeCall(communicator, event);
 }
 
-// Its start may have been told meanwhile, because it took long.
+// Its start may already have been reported, because it took long.
 void Collector::kernel(Communicator &communicator, const Record &record) {
   Record part = record;
   part.kind = RecordKind::Start;
@@ -126,7 +127,7 @@ void Collector::kernel(Communicator &communicator, const Record &record) {
   stop(communicator, part);
 }
 
-// The time since the last state goes to that state's sum.
+// Adds the time since the last state to that state's sum.
 void Collector::leaveState(OpenEvent &event, uint64_t ns) {
   const uint64_t since = event.stateNs ? ns - event.stateNs : 0;
   switch (event.state) {
@@ -213,7 +214,7 @@ void Collector::tellParent(Communicator &communicator, const OpenEvent &child, u
     parent.waits.add(child.waits);
     parent.bytes += child.bytes;
   } else if (bit(child.start) == abi::kProxyOp) {
-    // The proxy op that waited longest stands for the collective.
+    // The proxy op that waited longest represents the collective.
     if (child.waits.peerNs > parent.waits.peerNs)
       parent.waits = child.waits;
   }
@@ -241,7 +242,7 @@ void Collector::finishEvent(Communicator &communicator, Place place, uint64_t en
   tellParent(communicator, event, endNs);
 }
 
-// An operation whose children have ceased to come, or an event that never stopped.
+// Ends an operation that gets no more children, or an event that never stopped.
 void Collector::finishUnpaired(Communicator &communicator, Place place, uint64_t endNs) {
   OpenEvent &event = communicator.open[place];
   if (!event.stopNs || event.openChildren > 0)
@@ -258,7 +259,7 @@ void Collector::sweep(uint64_t nowNs) {
     for (Place place = open.oldest(); place;) {
       const OpenEvent &event = open[place];
       const Place next = event.newer;
-      // Where the pool fills up, a collective whose children have all ended goes at once.
+      // If the pool is nearly full, a collective whose children have all ended is written at once.
       const uint64_t grace = open.nearlyFull() ? kGraceNs / 20 : kGraceNs;
       if (isOperation(event.start) && event.stopNs && event.openChildren <= 0 &&
           nowNs > event.lastActivityNs + grace)
@@ -271,7 +272,7 @@ void Collector::sweep(uint64_t nowNs) {
 void Collector::finish(uint16_t number, uint64_t nowNs) {
   Communicator &communicator = of(number);
   // Children before their parents, operations in their order, calls from the innermost outwards. A
-  // last child may finish its operation, so events are looked up by their handles.
+  // last child may end its operation, so events are looked up by their handles.
   OpenEvents &open = communicator.open;
   std::vector<uint64_t> children, operations, calls;
   for (Place place = open.oldest(); place; place = open[place].newer) {

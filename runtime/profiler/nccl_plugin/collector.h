@@ -1,10 +1,10 @@
-// collector.h - makes slices of records: pairs starts with stops, finds when a collective has
-// ended, sums up waits, and corrects or flags what NCCL is known to get wrong.
+// collector.h - converts records to slices: pairs starts with stops, determines when a collective
+// has ended, sums up waits, and corrects or flags known errors of NCCL.
 //
-// A collective's stop means that it has been enqueued. It has ended with the last of its children
-// (proxy ops, kernel channels); it is taken for ended when all kernel channels that it announced
-// have stopped, or when no child has come for two seconds. `completion` in the trace says which:
-// kernel, proxy, or enqueued where there was no child and the end is not known.
+// A collective's stop means that it has been enqueued. It ends with the last of its children (proxy
+// ops, kernel channels); it counts as ended when all kernel channels that it announced have
+// stopped, or when no child has been reported for two seconds. `completion` in the trace says
+// which: kernel, proxy, or enqueued if there was no child and the end is not known.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_COLLECTOR_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_COLLECTOR_H
@@ -29,19 +29,19 @@ public:
       : writer_(writer), summary_(summary), names_(names) {}
 
   void begin(uint16_t communicator, const CommunicatorInfo &info);
-  // Records come in the order of their times.
+  // Records must be added in the order of their times.
   void add(const Record &record);
   void dropped(uint64_t events, uint64_t ns);
-  // Writes collectives whose children have ceased to come. Every now and then.
+  // Writes collectives that get no more children. Call it from time to time.
   void sweep(uint64_t nowNs);
-  // Writes everything that is left of the communicator.
+  // Writes the remaining events of the communicator.
   void finish(uint16_t communicator, uint64_t nowNs);
-  // The same of all of them, at the end of the process.
+  // The same for all communicators, at the end of the process.
   void finishAll(uint64_t nowNs);
 
 private:
-  // The calls that are open on a thread, the innermost last. A call that stops before one within it
-  // is ended with that one.
+  // The open calls of a thread, the innermost last. A call that stops before one inside it ends
+  // with that one.
   struct Thread {
     perfetto::TrackId track = 0;
     std::vector<std::pair<uint64_t, bool>> calls; // handle, and whether it has stopped

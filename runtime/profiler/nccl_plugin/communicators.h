@@ -17,34 +17,34 @@ namespace coll::profiler::plugin {
 struct CommunicatorInfo {
   uint64_t id = 0;
   std::string name;
-  int nodes = 0, ranks = 0, rank = -1; // 0 and -1: not told (before v4)
+  int nodes = 0, ranks = 0, rank = -1; // 0 and -1: not reported (before v4)
   int version = 0;                     // of the ABI
   uint64_t mask = 0;
 };
 
-// Number 0 is the communicator of events whose context is not known. A number is used again once
-// its communicator has ended and been written.
+// Number 0 is the communicator of events whose context is unknown. A number is reused once its
+// communicator has ended and has been written.
 class Communicators {
 public:
-  // By init: 0 where there are 4,095 already.
+  // Called by init. Returns 0 if there are already 4,095.
   uint16_t add(CommunicatorInfo info);
-  // By finalize. False where it is none, or has ended.
+  // Called by finalize. False if there is no such communicator, or it has ended.
   bool finish(uint16_t number);
-  // By any callback; no lock.
+  // Called by any callback, without a lock.
   bool isLive(uint16_t number) const {
     return number < live_.size() && live_[number].load(std::memory_order_acquire);
   }
-  // How many are live.
+  // The number of live communicators.
   size_t count() const { return count_.load(std::memory_order_acquire); }
 
-  // By the worker: what began since the last call, and what ended.
+  // Called by the worker: the communicators that have begun or ended since the last call.
   struct Change {
     uint16_t number;
     CommunicatorInfo info;
   };
   std::vector<Change> takeNew();
   std::vector<uint16_t> takeFinished();
-  // By the worker, when a finished one has been written.
+  // Called by the worker when a finished communicator has been written.
   void release(uint16_t number);
 
 private:

@@ -29,8 +29,8 @@ abi::NcclResult initUntilV3(void **context, int *mask) {
   return init<version>(context, mask, {});
 }
 
-// Forks of NCCL have other structs under the name v7, so its version is asked of the library that
-// holds the logger, which is NCCL's own.
+// Forks of NCCL have other structs under the name v7, so the version is requested from the library
+// that contains the logger, which is NCCL's own.
 void findNcclVersion(abi::NcclLogger logger) {
   if (Plugin::instance().knowsNcclVersion() || !logger)
     return;
@@ -91,7 +91,7 @@ abi::NcclResult startEvent(void *context, void **handle, Descriptor *descriptor)
 
 abi::NcclResult stopEvent(void *handle) {
   Plugin &plugin = Plugin::instance();
-  // A channel's stop stamp has told of its stop, too.
+  // The stop stamp of a channel has already reported its stop.
   if (plugin.hasEndedKernel(handle) || plugin.endKernel(handle, 0))
     return abi::kNcclSuccess;
   Record record;

@@ -1,9 +1,9 @@
-// gpu_clock.h - the GPU's globaltimer against CLOCK_MONOTONIC, from what callbacks see.
+// gpu_clock.h - the offset of the GPU's globaltimer from CLOCK_MONOTONIC, estimated from callbacks.
 //
-// A stamp is seen after it was taken: seen − stamp is an upper bound of the offset host − GPU. A
-// kernel starts after its collective was enqueued: enqueued − start is a lower bound. The offset is
-// the least upper bound of the last two seconds or so (a clock may drift), its error the distance
-// to the greatest lower bound.
+// A stamp is seen after it was taken, so seen − stamp is an upper bound of the offset host − GPU. A
+// kernel starts after its collective was enqueued, so enqueued − start is a lower bound. The offset
+// is the smallest upper bound of about the last two seconds (a clock may drift), its error the
+// distance to the largest lower bound.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_GPU_CLOCK_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_GPU_CLOCK_H
@@ -16,7 +16,7 @@ namespace coll::profiler::plugin {
 
 class GpuClock {
 public:
-  // False where the clocks contradict each other: one of them jumped, and the bounds begin anew.
+  // False if the clocks contradict each other: one of them jumped, and the bounds are reset.
   bool sawStamp(uint64_t stamp, uint64_t seenNs) {
     rotate(seenNs);
     const int64_t offset = static_cast<int64_t>(seenNs - stamp);

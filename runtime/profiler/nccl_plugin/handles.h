@@ -1,9 +1,9 @@
-// handles.h - contexts and event handles as numbers, which nothing ever dereferences.
+// handles.h - contexts and event handles as numbers, which are never dereferenced.
 //
-// NCCL hands back the handles of parents and contexts, also those that a plugin of another process
-// has made (a proxy that serves another rank), and handles whose event has long been written. So a
-// handle is no pointer: its high bits are this process's mark, which no pointer of user space and,
-// but for one chance in 32,768, no handle of another process has.
+// NCCL passes back the handles of parents and contexts, also those that a plugin of another process
+// has made (a proxy that serves another rank), and handles whose event was written long ago. So a
+// handle is not a pointer: its high bits are this process's mark, which no pointer of user space
+// has, nor, with a probability of 32,767 in 32,768, a handle of another process.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_HANDLES_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_HANDLES_H

@@ -11,15 +11,15 @@
 
 namespace coll::profiler::plugin {
 
-// Slices must come in the order of their ends, or nearly so: one that begins before the last one of
-// every lane has ended opens another lane. At most 64; then it is cut to begin where a lane is
-// free.
+// Slices must be added in the order of their ends, or nearly so: one that begins before the last
+// one of every lane has ended opens another lane. There are at most 64 lanes; if all are taken, the
+// slice is cut to begin where a lane is free.
 class Lanes {
 public:
   Lanes(perfetto::TrackId parent, std::string name, int order)
       : parent_(parent), name_(std::move(name)), order_(order) {}
 
-  // The track of a slice; `startNs` may be moved behind the last one of the track.
+  // The track of a slice; `startNs` may be moved to the end of the last slice of the track.
   perfetto::TrackId take(perfetto::Writer &writer, uint64_t &startNs, uint64_t endNs) {
     Lane *best = nullptr;
     for (Lane &lane : lanes_) {

@@ -22,7 +22,7 @@ uint16_t Names::number(const char *text) {
       entry.state.store(kReady, std::memory_order_release);
       return static_cast<uint16_t>(place);
     }
-    // Another thread fills the entry: take the next one. A text may so get two numbers.
+    // Another thread is filling the entry: take the next one. So a text may get two numbers.
     if (state == kReady && entry.size == size && std::memcmp(entry.text, text, size) == 0)
       return static_cast<uint16_t>(place);
   }

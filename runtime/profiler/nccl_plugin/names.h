@@ -1,4 +1,4 @@
-// names.h - short texts as numbers, for records: lock-free, and never freed.
+// names.h - numbers for short texts in records: lock-free, and never freed.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_NAMES_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_NAMES_H
@@ -10,8 +10,8 @@
 
 namespace coll::profiler::plugin {
 
-// By content, not by pointer: the caller's text may be gone after the call. Texts are cut after 63
-// bytes. Number 0 is the empty text, also where the table of 4,096 texts is full.
+// Compares the content, not the pointer: the caller's text may be gone after the call. Texts are
+// cut after 63 bytes. Number 0 is the empty text, and any text if the table of 4,096 texts is full.
 class Names {
 public:
   // Any thread. `text` may be null.

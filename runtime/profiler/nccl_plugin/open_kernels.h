@@ -1,9 +1,9 @@
-// open_kernels.h - kernel channels that have begun, until they end.
+// open_kernels.h - kernel channels that have begun and not ended.
 //
-// NCCL tells of a channel's start, its stop's stamp and its stop, for each channel of each
-// collective, on the thread that moves its data. Its start is only kept here; one record tells of
-// all three at the stop. Channels that go on for long, as those of a kernel that hangs, are found
-// here by the worker.
+// NCCL reports a channel's start, its stop's stamp and its stop, for each channel of each
+// collective, on the thread that moves its data. The start is only kept here; at the stop one
+// record reports all three. The worker finds channels that take long, for example those of a kernel
+// that hangs, here.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_KERNELS_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_OPEN_KERNELS_H
@@ -21,7 +21,7 @@ public:
   // NCCL may be a thousand channels behind the GPU.
   static constexpr size_t kPlaces = 1024;
 
-  // By the thread. False where the place of the handle is taken: the start has to be told.
+  // Called by the thread. False if the place of the handle is taken: then report the start itself.
   bool begin(uint64_t id, uint64_t parent, uint8_t channel, uint64_t stamp) {
     Place &place = places_[id % kPlaces];
     if (place.id.load(std::memory_order_relaxed) != 0)
@@ -32,11 +32,11 @@ public:
     place.id.store(id, std::memory_order_release);
     return true;
   }
-  // Whether `id` has begun here and goes on.
+  // Whether `id` has begun here and not ended.
   bool has(uint64_t id) const {
     return places_[id % kPlaces].id.load(std::memory_order_acquire) == id;
   }
-  // Ends `kernel.id`, which has begun here, and fills in what its start has told.
+  // Ends `kernel.id`, which has begun here, and fills in the fields of its start.
   void end(EndedKernel &kernel) {
     Place &place = places_[kernel.id % kPlaces];
     kernel.parent = place.parent.load(std::memory_order_acquire);
@@ -44,7 +44,7 @@ public:
     kernel.channel = place.channel.load(std::memory_order_acquire);
     place.id.store(0, std::memory_order_release);
   }
-  // By the worker: the start of what is at the place; false where there is none.
+  // Called by the worker: reads the start of the channel at the place; false if there is none.
   bool read(size_t number, Record &start) const {
     const Place &place = places_[number];
     start.id = place.id.load(std::memory_order_acquire);

@@ -37,7 +37,7 @@ Plugin &Plugin::instance() {
 Plugin::Plugin()
     : pid_(getpid()), handles_(entropy() ^ static_cast<uint64_t>(pid_) ^ perfetto::monotonicNs()) {}
 
-// Reads the settings once; afterwards says whether there is anything to do.
+// Reads the settings once; returns whether there is anything to do.
 bool Plugin::turnOn() {
   if (!rings_) {
     rt::Result<Settings> settings = Settings::fromEnv();
@@ -57,7 +57,7 @@ bool Plugin::turnOn() {
 void *Plugin::init(CommunicatorInfo info, uint64_t &mask) {
   std::lock_guard<std::mutex> lock(mutex_);
   mask = 0;
-  // A context that is none of ours: nothing is reported for it.
+  // A context that does not belong to this plugin: nothing is reported for it.
   void *none = pointer(handles_.make(0, 0, 0));
   if (getpid() != pid_ || !turnOn())
     return none;
@@ -104,7 +104,7 @@ bool Plugin::begin(const void *context, Place &place, Record &record) {
     place.communicator = Handles::communicator(number(context));
     return communicators_.isLive(place.communicator);
   }
-  record.flags |= kForeignContext; // the parent, if it is ours, tells the communicator
+  record.flags |= kForeignContext; // if the parent is ours, it identifies the communicator
   return true;
 }
 

@@ -1,5 +1,5 @@
-// plugin.h - the state of the plugin in this process, and what its callbacks do, for every version
-// of the ABI alike.
+// plugin.h - the state of the plugin in this process, and its callbacks, for all versions of the
+// ABI.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_PLUGIN_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_PLUGIN_H
@@ -8,18 +8,18 @@
 
 namespace coll::profiler::plugin {
 
-// Callbacks take no lock and do no input or output; what they allocate is a ring for each thread.
+// Callbacks take no lock and do no input or output; they only allocate a ring for each thread.
 class Plugin {
 public:
-  // The one of this process. It is never destroyed: threads of NCCL may still report events while
-  // the process exits.
+  // The only object of this process. It is never destroyed: threads of NCCL may still report events
+  // while the process exits.
   static Plugin &instance();
 
-  // Returns the context; `mask` is 0 where the plugin is off, for which one line was logged.
+  // Returns the context. `mask` is 0 if the plugin is off; then one line was logged.
   void *init(CommunicatorInfo info, uint64_t &mask);
   void finalize(void *context);
 
-  // Where a start goes: false where it is dropped.
+  // The destination of a start; false if it is dropped.
   struct Place {
     Rings::Entry *ring = nullptr;
     uint16_t communicator = 0;
@@ -29,10 +29,10 @@ public:
   void *push(const Place &place, uint64_t parent, Record &record);
   // Takes the record of a state or a stop.
   void push(const void *handle, Record &record);
-  // Keeps the start of a kernel channel, and returns its handle; null where it has to be pushed.
-  // NCCL tells of most channels, so that they have calls of their own, which do least.
+  // Keeps the start of a kernel channel, and returns its handle; null if it must be pushed. Most of
+  // NCCL's events are channels, so they have separate, short functions.
   void *beginKernel(const void *context, const void *parent, uint8_t channel, uint64_t stamp);
-  // Takes the stop of a kernel channel that beginKernel() keeps; false where it keeps none.
+  // Takes the stop of a kernel channel that beginKernel() has kept; false if it has not.
   bool endKernel(const void *handle, uint64_t stamp);
   // Whether it is the last channel that this thread has ended.
   bool hasEndedKernel(const void *handle);
@@ -42,7 +42,7 @@ public:
   bool hasV7Fields() const { return ncclVersion_.load(std::memory_order_relaxed) >= 23100; }
   bool knowsNcclVersion() const { return ncclVersion_.load(std::memory_order_relaxed) != 0; }
   int pid() const { return pid_; }
-  // In a child of fork(), whose worker there is not.
+  // Called in a child of fork(), which has no worker.
   void disable() { isOn_.store(false, std::memory_order_release); }
   void stopAtExit();
 
@@ -54,7 +54,7 @@ private:
   Communicators communicators_;
   const int pid_;
   const Handles handles_;
-  TickClock clock_; // callbacks read it, the worker notes
+  TickClock clock_; // read by callbacks, adjusted by the worker
   std::atomic<bool> isOn_{false};
   std::atomic<int> ncclVersion_{0};
   std::mutex mutex_; // of init and finalize

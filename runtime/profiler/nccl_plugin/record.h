@@ -1,7 +1,7 @@
-// record.h - what a callback notes: one record per start, state and stop, of fixed size.
+// record.h - the record of a callback: one per start, state and stop, of fixed size.
 //
 // A callback writes the record into the ring of its thread (ring.h) and returns; the worker's
-// thread makes slices of the records (collector.h).
+// thread converts records to slices (collector.h).
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RECORD_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RECORD_H
@@ -13,28 +13,28 @@
 
 namespace coll::profiler::plugin {
 
-// Kernel: start, stop stamp and stop of a kernel channel in one, told at the stop.
+// Kernel: start, stop stamp and stop of a kernel channel in one record, made at the stop.
 enum class RecordKind : uint8_t { Start, State, Stop, Kernel };
 
-// What is known to be wrong with an event; bits.
+// Known errors of an event; bits.
 enum Flags : uint16_t {
   kTypeCorrected = 1,   // the descriptor's type was no event; its low byte was
   kForeignParent = 2,   // the parent belongs to another process
-  kForeignContext = 4,  // the context is none of this process's
+  kForeignContext = 4,  // the context does not belong to this process
   kZeroStartStamp = 8,  // the GPU gave no start
   kZeroStopStamp = 16,  // the GPU gave no stop
-  kReversedStamps = 32, // the GPU's stop lies before its start
+  kReversedStamps = 32, // the GPU's stop is before its start
   kUnfinished = 64,     // no stop was seen
   kClockJump = 128,     // the GPU's clock contradicts the host's
   kLateChild = 256,     // the parent had been written already
-  kStampsBefore = 512,  // of a channel, before those of a call that was told of earlier
+  kStampsBefore = 512,  // of a channel, before those of a call that was reported earlier
 };
 
 // Names are numbers of names.h. Fields that an event's type lacks are 0. The communicator is that
 // of the handle.
 struct Record {
-  // The first seven words are all that most records have; see isShort().
-  uint64_t ns = 0; // CLOCK_MONOTONIC; ticks (tick_clock.h) until the worker hands it on
+  // Most records use only the first seven words; see isShort().
+  uint64_t ns = 0; // CLOCK_MONOTONIC; until the worker has converted it, ticks (tick_clock.h)
   uint64_t id = 0; // the event's handle
   uint64_t parent = 0;
   RecordKind kind = RecordKind::Start;
@@ -47,7 +47,7 @@ struct Record {
   uint64_t count = 0;  // elements; bytes of a net event and of a state; Kernel: the stop's stamp
   int32_t number =
       0; // steps of a proxy op, step of a proxy step; depth of a group; ranks of a sync
-  uint32_t place = 0; // of the record among those of its ring, which counts them
+  uint32_t place = 0; // the record's number among the events of its ring
 
   uint64_t seq = 0; // of a collective; device id of a net event
   uint64_t userTag = 0;
@@ -59,7 +59,7 @@ inline constexpr size_t kShortBytes = 56;
 static_assert(offsetof(Record, seq) == kShortBytes && sizeof(Record) <= 2 * kShortBytes &&
               sizeof(Record) % 8 == 0);
 
-// What a record of kind Kernel holds.
+// The fields of a record of kind Kernel.
 struct EndedKernel {
   uint64_t ns = 0, id = 0, parent = 0;
   uint8_t channel = 0;
@@ -81,7 +81,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(Record, kind
               offsetof(Record, stamp) == 32 && offsetof(Record, count) == 40 &&
               offsetof(Record, place) == 52);
 
-// Whether the first words are all that there is.
+// Whether the record has only the first words.
 inline bool isShort(const Record &record) {
   constexpr uint64_t kShortStarts = abi::kGroup | abi::kGroupApi | abi::kKernelLaunch |
                                     abi::kProxyStep | abi::kProxyCtrl | abi::kKernelCh |

@@ -1,4 +1,4 @@
-// ring.h - a ring of records from one thread to another that drops the oldest.
+// ring.h - a ring of records from one thread to another that drops the oldest records.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RING_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_RING_H
@@ -11,18 +11,18 @@
 
 namespace coll::profiler::plugin {
 
-// Overflow policy: the producer never waits and never fails; what it overwrites before the consumer
-// has read it is lost, and the consumer learns how many records that were. One producer, one
-// consumer; both are wait-free.
+// Overflow policy: the producer never waits and never fails. Records that it overwrites before the
+// consumer has read them are lost, and the consumer learns how many. One producer, one consumer;
+// both are wait-free.
 //
-// A slot is a cache line, because on its way to the consumer a line costs the producer more than
-// all its instructions. A short record takes one slot, any other two.
+// A slot is a cache line, because moving a line to the consumer costs the producer more than all
+// its instructions. A short record takes one slot, any other two.
 class DropOldestRing {
 public:
   // `slots` is a power of two, at least 2.
   explicit DropOldestRing(size_t slots) : slots_(new Slot[slots]), mask_(slots - 1) {}
 
-  // By the producer. Numbers the record.
+  // Called by the producer. Numbers the record.
   void push(Record &record) {
     record.place = ++pushed_;
     const uint64_t number = head_.load(std::memory_order_relaxed);
@@ -34,8 +34,9 @@ public:
     head_.store(number + 2, std::memory_order_release);
   }
 
-  // By the producer: a kernel channel that has ended, word by word. A record that is made in memory
-  // is read back before its fields have left the processor's store buffer, which makes it wait.
+  // Called by the producer: pushes a kernel channel that has ended, word by word. A record that was
+  // made in memory would be read back before its fields have left the processor's store buffer,
+  // which is slow.
   void push(const EndedKernel &kernel) {
     const uint64_t number = head_.load(std::memory_order_relaxed);
     const uint64_t words[kWords] = {kernel.ns,
@@ -49,7 +50,7 @@ public:
     head_.store(number + 1, std::memory_order_release);
   }
 
-  // By the consumer: the oldest record that is left. `dropped` grows by the records lost before it.
+  // Called by the consumer: takes the oldest record. `dropped` grows by the records lost before it.
   bool pop(Record &record, uint64_t &dropped) {
     for (;;) {
       const uint64_t head = head_.load(std::memory_order_acquire);
@@ -89,13 +90,13 @@ private:
     slot.turn.store(4 * number + half, std::memory_order_release);
     fetchForWriting(slots_[(number + kFetchedAhead) & mask_]);
   }
-  // The consumer has read the slot last, so its line is at another core: it is asked back in time.
+  // The consumer has read the slot last, so its line is at another core: requests it early.
   static void fetchForWriting([[maybe_unused]] const Slot &slot) {
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" : : "m"(slot));
 #endif
   }
-  // False where the producer has begun to overwrite it, and where the slot is another half.
+  // False if the producer has begun to overwrite it, or if the slot is another half.
   bool read(uint64_t number, uint64_t *words, Half half) const {
     const Slot &slot = slots_[number & mask_];
     if (slot.turn.load(std::memory_order_acquire) != 4 * number + half)

@@ -9,7 +9,7 @@ namespace coll::profiler::plugin {
 
 namespace {
 
-// Gives the ring back when its thread ends.
+// Returns the ring when its thread ends.
 struct Mine {
   Rings::Entry *entry = nullptr;
   bool isAsked = false;

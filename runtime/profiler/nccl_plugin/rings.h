@@ -11,7 +11,7 @@
 namespace coll::profiler::plugin {
 
 // At most 255 threads report at once; the events of others are counted as lost. A thread gets its
-// ring (an allocation) with its first event; the ring of a thread that has ended goes to the next.
+// ring (an allocation) with its first event; when the thread ends, the next one gets the ring.
 class Rings {
 public:
   static constexpr size_t kMost = 255;
@@ -26,23 +26,23 @@ public:
 
   explicit Rings(size_t slots) : slots_(slots) {}
 
-  // The calling thread's; null where there is none left. Called with one object per process.
+  // The calling thread's entry; null if none is left. Called with one object per process.
   Entry *mine() { return __builtin_expect(mine_ != nullptr, 1) ? mine_ : claimOnce(); }
-  // By the consumer: the entries that are in use or were.
+  // Called by the consumer: the entries that are or were in use.
   size_t size() const { return size_.load(std::memory_order_acquire); }
   Entry &operator[](size_t number) { return entries_[number]; }
-  // The one whose thread has made a handle; null where there is none. By any thread.
+  // The entry whose thread has made a handle; null if there is none. Any thread may call it.
   Entry *ofNumber(uint64_t number) {
     return number == 0 || number > size() ? nullptr : &entries_[number - 1];
   }
-  // By a thread without one.
+  // Called by a thread without an entry.
   void lose() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  // Events that no ring took, since the last call.
+  // The number of events without a ring since the last call.
   uint64_t takeLost() { return lost_.exchange(0, std::memory_order_relaxed); }
 
 private:
-  // A library that is loaded late would call a function to find it, which takes longer than all the
-  // rest of a callback.
+  // Without this model, a library that is loaded late would call a function to find the variable,
+  // which takes longer than the rest of a callback.
   static __thread Entry *mine_ __attribute__((tls_model("initial-exec")));
 
   Entry *claimOnce();

@@ -21,7 +21,7 @@ constexpr Level kLevels[] = {
     Level::GroupApi,  Level::CollApi,   Level::P2pApi,   Level::KernelLaunch,
     Level::CeColl,    Level::CeSync,    Level::CeBatch,  Level::KernelPhase};
 
-/// The file that a variable names; empty where it names none.
+/// The file that a variable names; empty if it names none.
 std::string fileOf(rt::EnvVar variable) {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
@@ -55,7 +55,7 @@ rt::Result<uint64_t> parseEvents(const std::string &text) {
       for (Level level : kLevels)
         known += (known.empty() ? "" : ", ") + std::string(perfetto::levelName(level));
       return rt::Status::invalid("COLL_PROFILER_EVENTS: \"" + word +
-                                 "\" is no event; known are all, " + "none, " + known);
+                                 "\" is not an event; known are all, " + "none, " + known);
     }
     mask |= uint64_t(1) << bit;
     begin = end + 1;
@@ -74,7 +74,7 @@ rt::Result<Settings> Settings::fromEnv() {
     return events.status();
   settings.events = *events;
   if (settings.tracePath.empty() && settings.summaryPath.empty() && settings.prometheusPath.empty())
-    settings.events = 0; // there is nothing to make of them
+    settings.events = 0; // they would be used for nothing
   return settings;
 }
 

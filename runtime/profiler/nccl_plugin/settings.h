@@ -1,4 +1,4 @@
-// settings.h - what the environment asks of the plugin.
+// settings.h - the plugin's settings from the environment.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_SETTINGS_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_SETTINGS_H

@@ -206,7 +206,8 @@ void Collector::writeOperation(Communicator &communicator, OpenEvent &event, uin
 void Collector::writeProxyOp(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   const Record &start = event.start;
   annotateIdentity(communicator, event);
-  // Which collective it serves; it is still open, since this is one of its children.
+  // Names the collective to which it belongs, which is still open, because this is one of its
+  // children.
   if (uint32_t parent = communicator.open.find(start.parent))
     if (bit(communicator.open[parent].start) == abi::kColl)
       notes_.emplace_back(Key::Seq, communicator.open[parent].start.seq);
@@ -236,9 +237,8 @@ void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uin
   slice(communicator, event, "step", event.start.ns, endNs);
 }
 
-// NCCL has room for the stamps of 64 calls of a channel. Calls that its progress thread comes to
-// later than that have the stamps of later calls, and the first one that has its own is before
-// them.
+// NCCL has room for the stamps of 64 calls of a channel. If its progress thread is further behind,
+// calls get the stamps of later calls, and the first call with its own stamps is before them.
 void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
   if (bit(event.start) != abi::kKernelCh || !event.gpuStart || !event.gpuStop)
     return;
@@ -248,7 +248,7 @@ void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
   last = event.gpuStart;
 }
 
-// On the GPU's time, brought to the host's clock; on the host's where the GPU gave no stamps.
+// Uses the GPU's times, converted to the host's clock; the host's times if there are no stamps.
 void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   Record &start = event.start;
   checkOrder(communicator, event);
@@ -268,7 +268,7 @@ void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64
     endNs = communicator.gpu.toHost(event.gpuStop);
     notes_.emplace_back(Key::ClockErrorNs, communicator.gpu.errorNs());
   } else {
-    event.gpuStart = event.gpuStop = 0; // not for the collective's sum either
+    event.gpuStart = event.gpuStop = 0; // also excludes them from the collective's sum
   }
   slice(communicator, event,
         bit(start) == abi::kKernelCh ? std::string_view("kernel channel") : text(start.func),

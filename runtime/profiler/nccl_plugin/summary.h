@@ -1,4 +1,4 @@
-// summary.h - figures per communicator, operation and size: how many, how long, how fast.
+// summary.h - statistics per communicator, operation and size: count, duration, bandwidth.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_SUMMARY_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_SUMMARY_H
@@ -20,7 +20,7 @@ public:
   void add(uint64_t ns);
   uint64_t count() const { return count_; }
   uint64_t sumNs() const { return sum_; }
-  // 0 <= share <= 1; 0 where nothing was added.
+  // 0 <= share <= 1; 0 if nothing was added.
   uint64_t quantileNs(double share) const;
 
 private:
@@ -45,11 +45,12 @@ double busFactor(std::string_view func, int ranks);
 class Summary {
 public:
   void begin(uint16_t communicator, const CommunicatorInfo &info);
-  // At most 1,024 pairs of operation and size per communicator are told apart; the others of an
-  // operation share the size 0.
+  // At most 1,024 pairs of operation and size per communicator are distinguished; further sizes of
+  // an operation share the size 0.
   void add(uint16_t communicator, const Sample &sample);
   void addDropped(uint64_t events) { dropped_ += events; }
-  // From when a socket began to move a message until NCCL's progress thread saw it.
+  // The time between the moment when a socket began to move a message and when NCCL's progress
+  // thread noticed.
   void addProxyDelay(uint64_t ns) { proxyDelay_.add(ns); }
 
   // A table for people.

@@ -13,8 +13,8 @@ namespace coll::profiler::plugin {
 
 namespace {
 
-// The counter has to run at one rate (told by the processor) and alike on all cores, which Linux
-// watches: where they differ it takes another source of time.
+// The counter must have a constant rate (as the processor reports) and be the same on all cores,
+// which Linux checks: if cores differ it uses another clock.
 bool canUseCounter() {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

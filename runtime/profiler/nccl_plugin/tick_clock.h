@@ -1,6 +1,6 @@
-// tick_clock.h - the clock of records: the processor's time-stamp counter, where the system itself
-// takes its time from it, because it takes a third of the time of asking the system; else the
-// system's CLOCK_MONOTONIC.
+// tick_clock.h - the clock of records. It is the processor's time-stamp counter if the system
+// itself uses it, because reading it takes a third of the time of a system call; otherwise it is
+// the system's CLOCK_MONOTONIC.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_TICK_CLOCK_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_TICK_CLOCK_H
@@ -13,8 +13,8 @@
 
 namespace coll::profiler::plugin {
 
-// Ticks are in order on all threads. The worker alone turns them into nanoseconds: it notes both
-// clocks every now and then, and draws a line through the last two notes.
+// Ticks are in order on all threads. Only the worker converts them to nanoseconds: it reads both
+// clocks from time to time, and interpolates between the last two readings.
 class TickClock {
 public:
   TickClock();
@@ -26,9 +26,9 @@ public:
 #endif
     return perfetto::monotonicNs();
   }
-  // By the worker, as the following: notes both clocks, and returns the ticks of the note.
+  // This and the following are called by the worker. Reads both clocks, and returns the ticks.
   uint64_t note();
-  // The time in CLOCK_MONOTONIC. Exact within some 50 ns for ticks between the last two notes.
+  // The time in CLOCK_MONOTONIC. Exact within about 50 ns for ticks between the last two readings.
   uint64_t toNs(uint64_t ticks) const;
 
 private:

@@ -1,4 +1,4 @@
-// translate.h - descriptors and state arguments of each version of the ABI, as records.
+// translate.h - converts descriptors and state arguments of each version of the ABI to records.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_TRANSLATE_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_TRANSLATE_H
@@ -10,8 +10,8 @@
 
 namespace coll::profiler::plugin {
 
-// The number of the event's bit; 255 where the type is no event. A type of which the low byte alone
-// was set (older NCCL wrote one byte of a kernel channel's) is corrected, and flagged.
+// The number of the event's bit; 255 if the type is not an event. A type of which only the low byte
+// was set (older NCCL wrote one byte of a kernel channel's type) is corrected, and flagged.
 template <int version>
 uint8_t typeOf(uint64_t type, uint16_t &flags) {
   auto isEvent = [](uint64_t bit) {
@@ -25,7 +25,7 @@ uint8_t typeOf(uint64_t type, uint16_t &flags) {
   return bitNumber(type & 0xff);
 }
 
-// `hasV7Fields`: the fields that v7 added are there.
+// `hasV7Fields`: the fields that v7 added exist.
 struct Reading {
   Names &names;
   bool hasV7Fields = false;
@@ -126,7 +126,7 @@ void readSinceV5(const Descriptor &from, Reading reading, Record &record) {
   }
 }
 
-// Fills what the event's type has; `record.type` is set already. Returns the parent.
+// Fills in the fields of the event's type; `record.type` is already set. Returns the parent.
 template <int version, typename Descriptor>
 uint64_t read(const Descriptor &from, Reading reading, Record &record) {
   const void *parent = from.parent;
@@ -183,7 +183,7 @@ uint64_t read(const Descriptor &from, Reading reading, Record &record) {
   return reinterpret_cast<uint64_t>(parent);
 }
 
-// `args` may be null where the state has none.
+// `args` may be null if the state has none.
 template <int version, typename StateArgs>
 void readState(abi::EventState state, const StateArgs *args, Record &record) {
   record.state = static_cast<int16_t>(state);

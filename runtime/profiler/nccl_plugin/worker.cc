@@ -28,7 +28,7 @@ Worker::Worker(Rings &rings, Communicators &communicators, const Names &names, T
     if (file.ok())
       file_.emplace(file.take());
     else
-      rt::log(rt::LogLevel::Warn, "profiler: " + file.status().message() + "; going on without");
+      rt::log(rt::LogLevel::Warn, "profiler: " + file.status().message() + "; continuing without");
   }
   writer_.emplace(file_ ? static_cast<perfetto::Sink &>(*file_) : none_, perfetto::WriterOptions());
   collector_.emplace(*writer_, summary_, names);
@@ -36,7 +36,7 @@ Worker::Worker(Rings &rings, Communicators &communicators, const Names &names, T
 
 bool Worker::start() {
   isStopping_ = false;
-  // Signals are the application's business.
+  // The application handles signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -67,7 +67,7 @@ void Worker::run() {
         isLast = wake_.wait_for(lock, nap, [this] { return isStopping_; });
       }
       nap = pass() > 0 ? kShortNap : std::min(2 * nap, kLongNap);
-      if (isLast) { // a process may end without having destroyed its communicators
+      if (isLast) { // a process may end without destroying its communicators
         tellOpenKernels(perfetto::monotonicNs(), true);
         collector_->finishAll(perfetto::monotonicNs());
       }
@@ -78,8 +78,8 @@ void Worker::run() {
   }
 }
 
-// What has ended is taken before the time until which records are read, and what began after it:
-// records of a communicator lie between its beginning and its end.
+// Reads the ended communicators first, then the time until which records are read, then the new
+// communicators, because a communicator's records are between its beginning and its end.
 size_t Worker::pass() {
   const std::vector<uint16_t> finished = communicators_.takeFinished();
   const uint64_t cutoffTicks = clock_.note(), cutoffNs = clock_.toNs(cutoffTicks);
@@ -97,8 +97,8 @@ size_t Worker::pass() {
   return records;
 }
 
-// A child's start is later than its parent's, on whatever thread, so records are handed on in the
-// order of their times. Those until `cutoffTicks` are all in their rings.
+// A child starts later than its parent, on any thread, so records are processed in the order of
+// their times. All records until `cutoffTicks` are in their rings.
 size_t Worker::mergeRings(uint64_t cutoffTicks) {
   const size_t rings = rings_.size();
   cursors_.resize(std::max(cursors_.size(), rings));
@@ -125,8 +125,8 @@ size_t Worker::mergeRings(uint64_t cutoffTicks) {
   return count;
 }
 
-// Tells of the start of channels that go on since the last call, or of all that go on: a collective
-// whose kernel hangs would be taken for ended else.
+// Reports the starts of channels that have been running since the last call, or of all running
+// channels. Otherwise a collective whose kernel hangs would count as ended.
 void Worker::tellOpenKernels(uint64_t ns, bool areAll) {
   const size_t rings = rings_.size();
   openKernels_.resize(std::max(openKernels_.size(), rings * OpenKernels::kPlaces));
@@ -159,8 +159,8 @@ void Worker::reportDrops(uint64_t ns) {
   collector_->dropped(dropped, ns);
   if (!hasWarned_)
     rt::log(rt::LogLevel::Warn,
-            "profiler: events come faster than they are written, the oldest are dropped; the trace "
-            "says how many (COLL_PROFILER_RING makes room for more)");
+            "profiler: events come faster than they can be written, so the oldest are dropped; the "
+            "trace says how many (COLL_PROFILER_RING makes room for more)");
   hasWarned_ = true;
 }
 
@@ -188,7 +188,7 @@ void Worker::writeOut(bool isLast) {
     writeText(settings_.summaryPath, summary_.text());
 }
 
-// The file is replaced as a whole, so that no reader sees a part of it.
+// The file is replaced as a whole, so that a reader never sees a part of it.
 void Worker::writeText(const std::string &path, const std::string &text) {
   const std::string part = path + ".part";
   std::FILE *file = std::fopen(part.c_str(), "we");

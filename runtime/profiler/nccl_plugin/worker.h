@@ -1,5 +1,5 @@
 // worker.h - the thread that reads the rings and writes the trace, the summary and the figures for
-// Prometheus. All input and output of the plugin is here.
+// Prometheus. The plugin does all its input and output here.
 
 #ifndef COLL_RUNTIME_PROFILER_NCCL_PLUGIN_WORKER_H
 #define COLL_RUNTIME_PROFILER_NCCL_PLUGIN_WORKER_H
@@ -16,14 +16,14 @@
 
 namespace coll::profiler::plugin {
 
-// Errors are logged, one line each, and end what they concern: without a trace there is still a
-// summary. start() and stop() by one thread at a time.
+// Errors are logged, one line each, and end only the output that failed: without a trace there is
+// still a summary. start() and stop() are called by one thread at a time.
 class Worker {
 public:
   Worker(Rings &rings, Communicators &communicators, const Names &names, TickClock &clock,
          const Settings &settings);
 
-  // False where there can be no thread; one line says so.
+  // False if the thread cannot be started; one line says so.
   bool start();
   // Reads and writes everything that was reported before, then ends the thread. start() may follow.
   void stop();
@@ -32,14 +32,14 @@ private:
   class NoSink : public perfetto::Sink {
     rt::Status write(std::string_view) override { return rt::Status::okay(); }
   };
-  // The oldest record of a ring that has not been handed on; its time is in ticks.
+  // The oldest record of a ring that has not been processed; its time is in ticks.
   struct Cursor {
     Record next;
     bool has = false;
   };
 
   void run();
-  // Hands on the records until now; returns how many.
+  // Processes the records until now; returns how many.
   size_t pass();
   size_t mergeRings(uint64_t cutoffTicks);
   bool advance(size_t ring);
@@ -58,7 +58,7 @@ private:
   Summary summary_;
   std::optional<Collector> collector_;
   std::vector<Cursor> cursors_;
-  // By ring and place: what was there when it was last looked at.
+  // By ring and place: the channel that was there at the last check.
   struct OpenKernel {
     uint64_t id = 0;
     bool isTold = false;

@@ -1,5 +1,5 @@
-// fields.h - numbers of Perfetto's published messages that are written and read here
-// (protos/perfetto/trace of google/perfetto).
+// fields.h - field numbers of Perfetto's published messages (protos/perfetto/trace of
+// google/perfetto), as far as they are written and read here.
 
 #ifndef COLL_RUNTIME_PROFILER_PERFETTO_FIELDS_H
 #define COLL_RUNTIME_PROFILER_PERFETTO_FIELDS_H

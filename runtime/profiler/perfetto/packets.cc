@@ -11,11 +11,11 @@ namespace coll::profiler::perfetto {
 
 namespace {
 
-// Read at once: little at first, since often only the front of a file is wanted.
+// Bytes that are read at once: few at first, because often only the front of a file is needed.
 constexpr size_t kFirstChunkBytes = size_t(64) << 10, kChunkBytes = size_t(256) << 10;
 constexpr size_t kMostBytes = size_t(16) << 20;
 
-// Bytes of a varint at the front of `text`, its value in `value`; 0: not all of it is there,
+// The bytes of a varint at the front of `text`, and its value in `value`. 0: it is not complete,
 // -1: it is longer than a varint may be.
 int varint(std::string_view text, uint64_t &value) {
   value = 0;
@@ -93,7 +93,7 @@ rt::Result<bool> Packets::next(std::string_view &packet) {
       COLL_RETURN_IF_ERROR(fill(std::max(bytes, unread_.size() + 1)));
       break;
     case Found::Malformed:
-      return malformed("this is no packet of a trace");
+      return malformed("not a packet of a trace");
     }
   }
 }

@@ -13,7 +13,7 @@
 
 namespace coll::profiler::perfetto {
 
-// Reads a file in messages of the form: tag, length, bytes (fields of one big message), or length,
+// Reads a file of messages in the form: tag, length, bytes (fields of one big message), or length,
 // bytes (a Chakra trace). Memory is bounded by the longest message, of at most 16 MiB.
 class Packets {
 public:
@@ -23,10 +23,10 @@ public:
   // Reads from memory, which must outlive the object.
   static Packets of(std::string_view bytes, Framing framing = Framing::Fields);
 
-  // False at the end. `packet` lives until the next call. With Fields, other fields than number 1
-  // are passed over. kCollInvalidCall names the file and the byte where it is malformed.
+  // False at the end. `packet` is valid until the next call. With Fields, other fields than number
+  // 1 are skipped. kCollInvalidCall names the file and the byte at which it is malformed.
   rt::Result<bool> next(std::string_view &packet);
-  // Whether the file ended within a packet, as that of a killed run may.
+  // Whether the file ends within a packet, as the file of a killed run may.
   bool truncated() const { return truncated_; }
   // Where the packet that was returned last begins.
   uint64_t offset() const { return packetOffset_; }
@@ -40,7 +40,7 @@ private:
   Found parse(std::string_view &packet, size_t &bytes) const;
   rt::Status fill(size_t needed);
 
-  rt::Fd fd_; // invalid: of memory
+  rt::Fd fd_; // invalid: reads from memory
   std::string path_;
   Framing framing_;
   std::unique_ptr<char[]> buffer_;

@@ -13,8 +13,8 @@ namespace coll::profiler::perfetto {
 
 enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-// Appends fields to memory that the caller owns. What does not fit is left out and sets
-// overflowed(); the bytes before stay whole.
+// Appends fields to memory that the caller owns. A field that does not fit is omitted and sets
+// overflowed(); earlier bytes are not changed.
 class ProtoOut {
 public:
   ProtoOut(uint8_t *begin, size_t bytes) : begin_(begin), at_(begin), end_(begin + bytes) {}
@@ -47,8 +47,8 @@ public:
     std::memcpy(at_, value.data(), value.size());
     at_ += value.size();
   }
-  // A message in this one: what is appended until close(open(field)). Its length takes three bytes,
-  // so it has at most 2 MiB.
+  // Opens a nested message, which contains everything that is appended until close(open(field)).
+  // Its length takes three bytes, so it has at most 2 MiB.
   uint8_t *open(uint32_t field) {
     if (!reserve(20))
       return nullptr;
@@ -100,7 +100,7 @@ struct ProtoField {
   WireType type = WireType::Varint;
   uint64_t value = 0;       // of Varint, Fixed64 and Fixed32
   std::string_view bytes;   // of Bytes
-  std::string_view encoded; // the whole field as it stands in the message
+  std::string_view encoded; // the whole field as it is in the message
 
   int64_t integer() const { return static_cast<int64_t>(value); }
   double real() const {
@@ -110,13 +110,13 @@ struct ProtoField {
   }
 };
 
-// Reads the fields of one message. Never reads outside of it, whatever its bytes are.
+// Reads the fields of one message. Never reads outside of it, for any bytes.
 class ProtoIn {
 public:
   explicit ProtoIn(std::string_view message)
       : at_(reinterpret_cast<const uint8_t *>(message.data())), end_(at_ + message.size()) {}
 
-  // False at the end, and where the bytes are no message: then malformed() is true.
+  // False at the end, or if the bytes are not a message: then malformed() is true.
   bool next(ProtoField &field) {
     if (at_ == end_ || malformed_)
       return false;
@@ -155,10 +155,10 @@ private:
       return true;
     }
     }
-    return false; // groups and what is no wire type
+    return false; // groups and invalid wire types
   }
   bool get(uint64_t &value) {
-    if (at_ != end_ && *at_ < 0x80) { // most are of one byte
+    if (at_ != end_ && *at_ < 0x80) { // most varints have one byte
       value = *at_++;
       return true;
     }

@@ -92,8 +92,8 @@ rt::Result<Reader::Sequence *> Reader::sequenceOf(uint32_t number) {
   return last_;
 }
 
-// Fields may stand in any order, but an event needs its sequence, its interned names and its
-// defaults: a first pass finds the parts.
+// Fields may be in any order, but an event needs its sequence, its interned names and its defaults:
+// a first pass finds the parts.
 rt::Status Reader::read(std::string_view packet, Item &item) {
   std::string_view eventPart, internedPart, trackPart, clocksPart, defaultsPart;
   bool hasEvent = false, hasTrack = false, hasClocks = false, hasClock = false;
@@ -268,7 +268,7 @@ rt::Status Reader::event(std::string_view message, const Sequence &sequence, Ite
       item.name = field.bytes;
       break;
     case event::kCategoryIids:
-      // Packed or not; the first one counts.
+      // Packed or not; the first one is used.
       if (const Text *text = field.type == WireType::Varint && item.category.empty()
                                  ? sequence.categories.find(field.value)
                                  : nullptr) {

@@ -1,6 +1,6 @@
 // reader.h - reads a trace in Perfetto's format: tracks, slices, instants, counters and clocks,
-// with interned names resolved. For files of anyone: memory is bounded, and malformed bytes are an
-// error that names the place. Packets of other kinds are passed over.
+// with interned names resolved. For untrusted files: memory is bounded, and malformed bytes are an
+// error that names the place. Packets of other kinds are skipped.
 
 #ifndef COLL_RUNTIME_PROFILER_PERFETTO_READER_H
 #define COLL_RUNTIME_PROFILER_PERFETTO_READER_H
@@ -23,7 +23,7 @@ struct ReadAnnotation {
   std::string_view text;
 };
 
-// One packet. Texts live until the next one is read.
+// One packet. Texts are valid until the next one is read.
 struct Item {
   enum class Kind : uint8_t { Track, Begin, End, Instant, Counter, Clocks, Other };
 
@@ -49,10 +49,10 @@ struct Item {
   // Clocks: number of the clock and its time, all at one moment
   std::vector<std::pair<uint32_t, uint64_t>> clocks;
 
-  std::string_view packet; // as it stands in the file
+  std::string_view packet; // as it is in the file
 
   const ReadAnnotation *find(Key key) const;
-  // The value of an annotation (a number or a text), or the default.
+  // The value of an annotation (a number or a text), or the default `otherwise`.
   int64_t number(Key key, int64_t otherwise) const;
   std::string_view text(Key key) const;
 };
@@ -70,9 +70,9 @@ public:
 private:
   struct Text {
     std::string text;
-    int known = -1; // of a category its Level, of an annotation's name its Key
+    int known = -1; // the Level of a category, the Key of an annotation's name
   };
-  // Small numbers, which are nearly all, are places.
+  // Almost all numbers are small; these are used as indices.
   struct Table {
     static constexpr uint64_t kPlaces = 1024;
     std::vector<Text> places;

@@ -1,4 +1,4 @@
-// sink.h - where the bytes of a trace go.
+// sink.h - the destination of a trace's bytes.
 
 #ifndef COLL_RUNTIME_PROFILER_PERFETTO_SINK_H
 #define COLL_RUNTIME_PROFILER_PERFETTO_SINK_H

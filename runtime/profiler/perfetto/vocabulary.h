@@ -1,5 +1,5 @@
-// vocabulary.h - what the slices of coll's traces are called: levels (categories) and keys of
-// annotations. coll-trace reads them; runtime/profiler/README.md says what each level means.
+// vocabulary.h - the names in coll's traces: levels (categories of slices) and keys of annotations.
+// coll-trace reads them; the READMEs below runtime/profiler/ say what each level means.
 
 #ifndef COLL_RUNTIME_PROFILER_PERFETTO_VOCABULARY_H
 #define COLL_RUNTIME_PROFILER_PERFETTO_VOCABULARY_H
@@ -23,11 +23,11 @@ enum class Level : uint8_t {
   Coll,         // a collective, from its enqueueing until its completion
   P2p,          // a send or a receive, likewise
   ProxyOp,      // one channel's transfer between this rank and a peer
-  ProxyStep,    // one chunk of it
-  ProxyCtrl,    // what the progress thread does
+  ProxyStep,    // one chunk of a ProxyOp
+  ProxyCtrl,    // the state of the progress thread
   Net,          // one message, or part of one, in the network
   KernelCh,     // a channel of a kernel on the GPU
-  KernelPhase,  // a phase of it
+  KernelPhase,  // a phase of a kernel channel
   CeColl,       // a collective by the copy engine
   CeSync,
   CeBatch,
@@ -35,7 +35,7 @@ enum class Level : uint8_t {
 };
 inline constexpr int kLevels = static_cast<int>(Level::Note) + 1;
 
-// Their number in the trace is their place in this enum, so new keys go to the end.
+// A key's number in the trace is its position in this enum, so new keys are added at the end.
 enum class Key : uint8_t {
   Rank, // of the communicator
   Comm, // identity of the communicator, the same on all ranks
@@ -54,7 +54,7 @@ enum class Key : uint8_t {
   Channels,
   Channel,
   Op,       // index in the compiled program's table of operations
-  Reason,   // why the compiler put the operation there
+  Reason,   // why the compiler inserted the operation
   Location, // its line of Python
   UserTag,
   Step, // number of a proxy step, or of the program's step
@@ -62,14 +62,14 @@ enum class Key : uint8_t {
   ChunkBytes,
   Direction,  // send, recv
   EnqueuedNs, // when the collective had been enqueued
-  Completion, // what tells the end: kernel, proxy, enqueued (nothing does), reported
+  Completion, // how the end is known: kernel, proxy, enqueued (it is not known), reported
   GpuWaitNs,  // time of a proxy step, or of all of them, in each state
   PeerWaitNs,
   TransferNs,
   FlushNs,
   GpuStartNs, // raw stamps of the GPU's globaltimer
   GpuEndNs,
-  ClockErrorNs, // the stamps may be off by so much
+  ClockErrorNs, // the possible error of the stamps
   Flag,         // what is wrong with the event
   Pid,
   Host,
@@ -85,10 +85,10 @@ enum class Key : uint8_t {
   State,
   Version,
   ClockOffsetNs,
-  Parent, // what encloses the event, where it stands on another track
+  Parent, // the event that contains this one, if it is on another track
   ChakraNode,
   Id,
-  ProxyDelayNs, // of the progress thread, when it saw that the network had begun
+  ProxyDelayNs, // time until the progress thread noticed that the network had begun
 };
 inline constexpr int kKeys = static_cast<int>(Key::ProxyDelayNs) + 1;
 

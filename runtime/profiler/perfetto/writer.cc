@@ -40,7 +40,7 @@ uint64_t seedOfThisProcess() {
   return seed | 1;
 }
 
-// A text is cut where it is too long to be shown, between two characters of UTF-8.
+// A text that is too long to be shown is cut, between two characters of UTF-8.
 std::string_view shorten(std::string_view text) {
   if (text.size() <= kMostTextBytes)
     return text;
@@ -57,7 +57,7 @@ uint64_t monotonicNs() { return now(CLOCK_MONOTONIC); }
 Writer::Writer(Sink &sink, const WriterOptions &options)
     : sink_(sink), options_(options), buffer_(new uint8_t[kBufferBytes]) {
   uint64_t seed = mix(options.seed ? options.seed : seedOfThisProcess());
-  // Short numbers, since every event has both: 40 bits of which 20 are random, and 21 bits.
+  // Numbers are short, because every event has both: 40 bits of which 20 are random, and 21 bits.
   nextTrack_ = ((seed & 0xfffff) | 0x80000) << 20;
   sequence_ = static_cast<uint32_t>(seed >> 20 & 0x1fffff) + 1;
   ProtoOut packet = open();
@@ -83,7 +83,7 @@ ProtoOut Writer::open() {
 
 void Writer::close(ProtoOut &packet) {
   if (packet.overflowed())
-    return; // too long for a packet: no event of ours is
+    return; // too long for a packet; this library's events are shorter
   size_t length = packet.size();
   uint8_t *head = buffer_.get() + used_;
   head[0] = trace::kPacket << 3 | 2;
@@ -121,7 +121,7 @@ void Writer::clockSnapshot() {
   close(packet);
 }
 
-// Levels and keys are interned at once; their iid is their place in the enum, from 1.
+// Levels and keys are interned at the start; their iid is their position in the enum, from 1.
 void Writer::writeVocabulary() {
   ProtoOut packet = open();
   packet.varint(fields::packet::kSequenceId, sequence_);
@@ -200,8 +200,8 @@ void Writer::event(const EventHead &head, const Level *level, std::string_view n
   if (!status_.ok())
     return;
   name = shorten(name);
-  // Short texts repeat; long ones, such as a Chakra node, do not. Interning writes packets, so it
-  // comes before this event's.
+  // Short texts repeat; long texts, such as a Chakra node, do not. Interning writes packets, so it
+  // must be done before this event is written.
   uint64_t nameIid = name.empty() ? 0 : intern(name).iid;
   for (size_t i = 0; i < annotations.count; ++i)
     if (const Annotation &one = annotations.begin[i];

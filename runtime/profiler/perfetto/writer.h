@@ -1,20 +1,21 @@
-// writer.h - writes a trace in the format of Perfetto, whose viewer opens it, as it goes.
+// writer.h - writes a trace in Perfetto's format, packet by packet.
 //
 //   Result<FileSink> sink = FileSink::create("run.pftrace");
 //   Writer writer(*sink, {});
 //   TrackId rank = writer.process("rank 0", 1);
 //   TrackId calls = writer.track(rank, "calls");
-//   writer.slice(calls, Level::Coll, "AllReduce", startNs, endNs, {{Key::Seq, 7}, {Key::Bytes,
-//   4096}}); Status status = writer.flush();
+//   writer.slice(calls, Level::Coll, "AllReduce", startNs, endNs,
+//                {{Key::Seq, 7}, {Key::Bytes, 4096}});
+//   Status status = writer.flush();
 //
-// Memory is bounded: one buffer of a megabyte, and the names that were seen, of which at most
-// 65,536 are kept (later ones are written out each time). Whole packets go to the sink, so that a
-// file that ends anywhere is readable up to its last packet. After the first error of the sink
-// everything is dropped, and status() says why.
+// Memory is bounded: one buffer of a megabyte, and at most 65,536 names that were used (later names
+// are written out each time). The sink receives whole packets, so that a file that ends anywhere is
+// readable up to its last packet. After the first error of the sink everything is dropped, and
+// status() says why.
 //
-// Times are nanoseconds of CLOCK_MONOTONIC, or of the clock of WriterOptions. Slices may come in
-// any order of time; those of one track must nest or follow each other. Not safe for several
-// threads.
+// Times are nanoseconds of CLOCK_MONOTONIC, or of the clock of WriterOptions. Slices may be written
+// in any order of time; the slices of one track must be nested or follow each other. One thread at
+// a time may call it.
 
 #ifndef COLL_RUNTIME_PROFILER_PERFETTO_WRITER_H
 #define COLL_RUNTIME_PROFILER_PERFETTO_WRITER_H
@@ -66,7 +67,7 @@ struct Annotation {
 
 struct Annotations {
   Annotations() = default;
-  // The list lives as long as the call that it is written in.
+  // The list must live as long as the call that uses it.
   Annotations(std::initializer_list<Annotation> list) {
     begin = list.begin();
     count = list.size();
@@ -76,7 +77,7 @@ struct Annotations {
   size_t count = 0;
 };
 
-// Arrows between slices of any tracks: all events with one id are joined in the order of time.
+// Arrows between slices of any tracks: all events with the same id are joined in the order of time.
 struct Flow {
   uint64_t id = 0; // 0: none
   bool ends = false;
@@ -84,7 +85,7 @@ struct Flow {
 
 struct WriterOptions {
   uint32_t clock = kClockMonotonic;
-  // Distinguishes the files that are merged later; 0: made of the process, host and time.
+  // Distinguishes files that are merged later; 0: made of process, host and time.
   uint64_t seed = 0;
 };
 
@@ -96,8 +97,8 @@ public:
   Writer &operator=(const Writer &) = delete;
   ~Writer(); // flushes
 
-  // A group of tracks with a heading. `pid` is shown, and different for each process of a file;
-  // processes are sorted by `order`.
+  // A group of tracks with a heading. `pid` is shown, and must differ between the processes of a
+  // file; processes are sorted by `order`.
   TrackId process(std::string_view name, int32_t pid, int32_t order = 0);
   // `order` sorts the tracks of one parent.
   TrackId track(TrackId parent, std::string_view name, int32_t order = 0);
@@ -112,15 +113,16 @@ public:
                Annotations annotations = {}, Flow flow = {});
   void counter(TrackId track, uint64_t ns, int64_t value);
 
-  // Realtime, monotonic and boot time of now, so that viewers and coll-trace relate files.
+  // Records the current realtime, monotonic and boot time, so that viewers and coll-trace can
+  // relate files.
   void clockSnapshot();
   // `count` events of the track were lost before `ns`.
   void dropped(TrackId track, uint64_t ns, uint64_t count);
 
-  // Hands everything to the sink.
+  // Passes all packets to the sink.
   rt::Status flush();
   const rt::Status &status() const { return status_; }
-  uint64_t bytes() const { return bytes_; } // handed to the sink
+  uint64_t bytes() const { return bytes_; } // passed to the sink
 
 private:
   struct Name {
