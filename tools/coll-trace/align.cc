@@ -17,8 +17,8 @@ int64_t median(std::vector<int64_t> values) {
   return *middle;
 }
 
-// Realtime − the slices' clock, of the first snapshot that has both; it stands at the front of
-// traces of ours, so few packets are read.
+// CLOCK_REALTIME minus the slices' clock, of the first snapshot that has both. In traces of coll it
+// stands at the beginning of the file, so few packets are read.
 rt::Result<std::optional<int64_t>> realtimeOffset(const std::string &path) {
   rt::Result<Reader> reader = Reader::open(path);
   if (!reader.ok())
@@ -41,7 +41,7 @@ rt::Result<std::optional<int64_t>> realtimeOffset(const std::string &path) {
   return std::optional<int64_t>();
 }
 
-// A collective that all ranks leave together gives one equation for each of them.
+// Takes the end of a collective that all ranks leave together as the same moment for each of them.
 rt::Status byCollectives(const std::vector<std::string> &paths, Alignment &alignment) {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<std::pair<size_t, int64_t>>> ends;
   for (size_t file = 0; file < paths.size(); ++file) {
@@ -55,7 +55,7 @@ rt::Status byCollectives(const std::vector<std::string> &paths, Alignment &align
     };
     COLL_RETURN_IF_ERROR(readSlices(paths[file], levelBit(Level::Coll), take, facts));
   }
-  // Against the first file, of whichever collectives a file shares with it.
+  // Compares with the first file, by all collectives that a file has in common with it.
   std::vector<std::vector<int64_t>> differences(paths.size());
   for (const auto &[key, list] : ends)
     if (list.front().first == 0)
@@ -64,8 +64,8 @@ rt::Status byCollectives(const std::vector<std::string> &paths, Alignment &align
   std::vector<int64_t> errors;
   for (size_t file = 0; file < paths.size(); ++file) {
     if (differences[file].empty()) {
-      alignment.notes.push_back("\"" + paths[file] + "\" shares no all-reduce with \"" + paths[0] +
-                                "\": the hosts' clocks are taken for it");
+      alignment.notes.push_back("\"" + paths[file] + "\" has no all-reduce in common with \"" +
+                                paths[0] + "\": it is aligned by the hosts' clocks");
       continue;
     }
     const int64_t offset = median(differences[file]);
@@ -96,7 +96,7 @@ rt::Result<Alignment> findAlignment(const std::vector<std::string> &paths, Align
       return offset.status();
     if (!*offset) {
       alignment.notes.push_back("\"" + paths[file] +
-                                "\" tells no time of its host; it is not moved");
+                                "\" has no snapshot of its host's clock; its times are not moved");
       continue;
     }
     first = first ? first : *offset;

@@ -1,4 +1,4 @@
-// align.h - what to add to the times of each file, so that they are those of one clock.
+// align.h - offsets that bring the times of all files to one clock.
 
 #ifndef COLL_TOOLS_COLL_TRACE_ALIGN_H
 #define COLL_TOOLS_COLL_TRACE_ALIGN_H

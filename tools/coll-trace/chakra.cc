@@ -29,7 +29,7 @@ constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 constexpr size_t kOverhead = 64; // more than the heads of the fields that one call appends
 
-// Appends what `fill` writes to `text`; `bytes` is how much that is at most.
+// Appends to `text` what `fill` writes, at most `bytes` bytes.
 template <typename Fill>
 void append(std::string &text, size_t bytes, Fill fill) {
   const size_t before = text.size();
@@ -49,7 +49,7 @@ void appendAttribute(std::string &rest, std::string_view name, size_t bytes, Fil
   });
 }
 
-// Repeated numbers, packed or not.
+// Reads repeated numbers, packed or not.
 bool readNumbers(const ProtoField &field, std::vector<uint64_t> &numbers) {
   if (field.type == WireType::Varint) {
     numbers.push_back(field.value);
@@ -180,7 +180,7 @@ rt::Result<Node> parseNode(std::string_view bytes) {
       node.rest += field.encoded;
   }
   if (in.malformed() || !isGood)
-    return rt::Status::invalid("this is no node of a Chakra trace");
+    return rt::Status::invalid("this is not a node of a Chakra trace");
   return node;
 }
 

@@ -18,7 +18,7 @@ int convert(const Arguments &given, const char *command, const char *wanted,
     return fail(2, std::string(command) + " needs -o " + wanted);
   for (const std::string &path : arguments)
     if (path == output)
-      return fail(2, "\"" + path + "\" would be read and written; -o names another file");
+      return fail(2, "\"" + path + "\" is an input and the output; give another file with -o");
   rt::Result<Converted> converted = run(arguments, output);
   if (!converted.ok())
     return fail(1, converted.status().message());

@@ -10,8 +10,8 @@ namespace coll::trace {
 
 namespace {
 
-// Slices of each track by their times; counts those that overlap without one lying in the other.
-// The order of the file is not that of time.
+// Collects the slices of each track and counts those that overlap without one being inside the
+// other. The file need not be in the order of time.
 class Nesting {
 public:
   void add(const Slice &slice) {
@@ -39,7 +39,7 @@ private:
   std::map<uint64_t, std::vector<std::pair<uint64_t, uint64_t>>> tracks_;
 };
 
-// True where the file is whole.
+// Returns true if the file is complete.
 bool check(const std::string &path) {
   FileFacts facts;
   Nesting nesting;

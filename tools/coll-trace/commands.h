@@ -1,5 +1,6 @@
-// commands.h - the commands of coll-trace. Each takes its arguments, without its name, and returns
-// the exit code: 0, 1 where something is wrong with the files, 2 where it is with the arguments.
+// commands.h - the commands of coll-trace. Each takes its arguments, without its own name, and
+// returns the exit code: 0, 1 if something is wrong with the files, 2 if something is wrong with
+// the arguments.
 
 #ifndef COLL_TOOLS_COLL_TRACE_COMMANDS_H
 #define COLL_TOOLS_COLL_TRACE_COMMANDS_H
@@ -23,11 +24,13 @@ int fromChakraCommand(const Arguments &arguments);
 // Prints "coll-trace: message" to stderr and returns the code.
 int fail(int code, const std::string &message);
 
-// Takes "--name=value" out of the arguments; the last one counts. Returns `otherwise` without one.
+// Removes "--name=value" from the arguments and returns the value; if given several times, the last
+// one counts. Returns `otherwise` if it is not given.
 std::string takeOption(Arguments &arguments, const std::string &name, const std::string &otherwise);
-// Takes "-o OUT" or "-oOUT" out of them; empty where there is none.
+// Removes "-o OUT" or "-oOUT" from the arguments and returns OUT; empty if it is not given.
 std::string takeOutput(Arguments &arguments);
-// The files that are left. An error where there are none, or where an option is left.
+// Checks the arguments that are left, which are files. Fails if there is none, or if an option is
+// left.
 rt::Status checkFiles(const Arguments &arguments);
 
 } // namespace coll::trace

@@ -1,4 +1,4 @@
-// convert.h - Chakra's execution traces from traces of ours, and back.
+// convert.h - converts traces of coll to Chakra's execution traces, and back.
 
 #ifndef COLL_TOOLS_COLL_TRACE_CONVERT_H
 #define COLL_TOOLS_COLL_TRACE_CONVERT_H
@@ -16,13 +16,13 @@ struct Converted {
 };
 
 // Writes STEM.RANK.et for each rank of the traces: a node for each compute slice, collective, send
-// and receive, in the order of their beginnings. A node depends on the one before it on its track
-// (control), and on the last one of the other kind that had ended (data). Slices that came from
-// Chakra become the nodes that they were, byte for byte.
+// and receive, ordered by start time. A node depends on the previous one of its kind, compute or
+// communication (control), and on the last one of the other kind that had ended (data). Slices that
+// came from Chakra become the same nodes again, byte for byte.
 rt::Result<Converted> toChakra(const std::vector<std::string> &traces, const std::string &stem);
 
-// Writes one trace of the files, of which each is a rank: NAME.RANK.et, or else numbered as they
-// come. Nodes without times follow their dependencies, a microsecond each.
+// Writes one trace from the files. Each file is a rank: NAME.RANK.et, or else numbered in the given
+// order. Nodes without times are placed after their dependencies and last one microsecond each.
 rt::Result<Converted> fromChakra(const std::vector<std::string> &files, const std::string &output);
 
 } // namespace coll::trace

@@ -16,7 +16,7 @@ constexpr uint64_t kLeastNs = 20'000;
 constexpr double kRatio = 3;    // over the median rank's greatest excess
 constexpr double kShare = 0.10; // of the usual time between collectives
 
-// Puts `values` in another order.
+// Reorders `values`.
 template <typename T>
 T median(std::vector<T> &values) {
   if (values.empty())
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  // Between the ends of collectives, on a rank.
+  // The usual time between the ends of two collectives on a rank.
   uint64_t usualPeriod() const {
     std::vector<uint64_t> periods, last(ranks_.size());
     periods.reserve(numParts_);
@@ -95,7 +95,7 @@ private:
       result.place = found->second;
     return result;
   }
-  // How long the last rank to be ready was in the collective: what it takes without waiting.
+  // The shortest time that any rank spent in the collective, taken as its duration without waiting.
   static uint64_t workNs(const Collective &collective) {
     uint64_t least = UINT64_MAX;
     for (const Part *part = collective.begin; part != collective.end; ++part)
@@ -134,7 +134,7 @@ private:
     }
   }
 
-  // The last collectives lack a rank that was in all before.
+  // Finds a rank that is missing in the last collectives but was in all before.
   void findStopped(std::vector<Verdict> &verdicts) const {
     std::vector<uint64_t> lastSeq(ranks_.size());
     for (const Collective &collective : collectives_)
@@ -147,7 +147,7 @@ private:
       if (lastSeq[i] < last && (first == lastSeq.size() || lastSeq[i] < lastSeq[first]))
         first = i;
     }
-    // Traces end at different times: one that stops while most others go on is meant.
+    // Traces end at different times, so a rank counts as stopped only if most others go on.
     if (first == lastSeq.size() || 2 * behind > lastSeq.size())
       return;
     const int32_t rank = ranks_.rank(first);
@@ -164,8 +164,8 @@ private:
       }
   }
 
-  // What stands out of `excesses` by `keyOf`: the first one of the key whose greatest is far above
-  // the other keys'. `keys`: how many there may be.
+  // Finds the first excess of a key (given by `keyOf`) whose greatest excess is far above those of
+  // the other keys. `keys`: the number of possible keys.
   template <typename KeyOf>
   std::optional<Excess> outstanding(const std::vector<Excess> &excesses, KeyOf keyOf,
                                     uint64_t &times) const {
@@ -188,7 +188,7 @@ private:
         {kRatio * noise, kShare * static_cast<double>(period_), static_cast<double>(kLeastNs)});
     if (static_cast<double>(worst.ns) <= least)
       return std::nullopt;
-    // From the first collective in which it was as much as the others never are.
+    // The first collective in which the excess was larger than it ever is for the others.
     std::optional<Excess> first;
     times = 0;
     for (const Excess &excess : excesses) {
@@ -252,14 +252,15 @@ private:
     verdicts.push_back(result);
   }
 
-  // Collectives that took longer than usual for their kind, beyond the wait for the last rank.
+  // For each collective, how much longer it took than is usual for its kind, without the wait for
+  // the last rank.
   std::vector<int64_t> slowBy() const {
     std::unordered_map<uint32_t, std::vector<uint64_t>> works;
     for (const Collective &collective : collectives_)
       works[collective.begin->what].push_back(workNs(collective));
     std::unordered_map<uint32_t, uint64_t> usual;
     for (auto &[what, list] : works) {
-      // A fault may be in most of them: the quick tenth shows what is usual.
+      // A fault may affect most collectives, so the fastest tenth shows what is usual.
       auto tenth = list.begin() + static_cast<ptrdiff_t>(list.size() / 10);
       std::nth_element(list.begin(), tenth, list.end());
       usual[what] = *tenth;
@@ -271,8 +272,8 @@ private:
     return result;
   }
 
-  // A link whose sends take longer than those of the others. What is longer than the collective
-  // itself was no transfer of it.
+  // Finds a link whose sends take longer than those of the others. A send that takes longer than
+  // the collective itself is not one of its transfers.
   void findLink(std::vector<Verdict> &verdicts) const {
     std::vector<Excess> excesses;
     std::vector<uint64_t> usual(collectives_.size());
@@ -310,8 +311,8 @@ private:
     verdicts.push_back(result);
   }
 
-  // A slow collective without a slow link: the rank that alone had not to wait for data, while its
-  // network waited for its GPU.
+  // Explains a slow collective without a slow link: finds the only rank that did not have to wait
+  // for data while its network waited for its GPU.
   void findSlowGpu(std::vector<Verdict> &verdicts) const {
     const std::vector<int64_t> slow = slowBy();
     std::vector<Excess> excesses;
@@ -379,7 +380,7 @@ std::optional<Verdict> diagnose(const Run &run) {
   std::vector<Verdict> verdicts;
   for (const auto &[comm, parts] : run.communicators)
     Diagnosis(run, comm, parts).find(verdicts);
-  // The first in its communicator; of several communicators, the one that cost most.
+  // The first verdict of a communicator; with several communicators, the one that cost most.
   std::optional<Verdict> first;
   for (const Verdict &verdict : verdicts) {
     const bool isBefore = first && verdict.comm == first->comm
@@ -404,9 +405,9 @@ std::string describe(const Verdict &verdict) {
   text += "\n  evidence: " + verdict.evidence + "\n";
   if (verdict.lateNs)
     text += "  late by " + microseconds(verdict.lateNs) + "; usual is " +
-            microseconds(verdict.usualNs) + "; so in " + std::to_string(verdict.times) +
-            " collectives\n  the other ranks waited for it, together " +
-            microseconds(verdict.waitedNs) + " in the first\n";
+            microseconds(verdict.usualNs) + "; late in " + std::to_string(verdict.times) +
+            " collectives\n  in the first of them the other ranks waited for it, together " +
+            microseconds(verdict.waitedNs) + "\n";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// diagnose.h - which rank was late first, why, and what the others waited for.
+// diagnose.h - finds which rank was late first, why, and what the others waited for.
 
 #ifndef COLL_TOOLS_COLL_TRACE_DIAGNOSE_H
 #define COLL_TOOLS_COLL_TRACE_DIAGNOSE_H
@@ -31,16 +31,17 @@ struct Verdict {
   std::string evidence;
 };
 
-// Nothing where no rank stands out. No clocks of different ranks are compared: what counts is how
-// long each rank took from the end of one collective, which ends for all at about the same time,
-// until it was ready for the next, and how long the last to be ready then was in it.
+// Returns nothing if no rank stands out. Clocks of different ranks are not compared. Instead, a
+// collective ends on all ranks at about the same time, and what counts is how long each rank took
+// from there until it was ready for the next one, and how long the last rank to be ready then spent
+// in the collective.
 //
-// A rank stands out where its greatest excess over the median of the ranks is more than three times
-// that of the median rank, a tenth of the usual time between collectives, and 20 us. With several
-// faults the first one counts.
+// A rank stands out if its greatest excess over the median of the ranks is more than three times
+// that of the median rank, more than a tenth of the usual time between collectives, and more than
+// 20 us. With several faults the first one counts.
 std::optional<Verdict> diagnose(const Run &run);
 
-// For people, several lines.
+// Formats the verdict as several lines for people.
 std::string describe(const Verdict &verdict);
 
 } // namespace coll::trace

@@ -16,11 +16,12 @@ int diagnoseCommand(const Arguments &arguments) {
   for (const auto &[comm, communicator] : run->communicators)
     parts += communicator.parts.size();
   if (parts == 0)
-    return fail(1, "no collective is in these traces (slices of the category \"coll\")");
+    return fail(1, "these traces contain no collectives (slices of the category \"coll\")");
   if (run->dropped)
     std::printf("note: %" PRIu64 " events were lost while tracing\n", run->dropped);
   for (const std::string &path : run->truncated)
-    std::printf("note: \"%s\" ends within a packet, as that of a killed run does\n", path.c_str());
+    std::printf("note: \"%s\" ends within a packet, as the trace of a killed run does\n",
+                path.c_str());
   std::optional<Verdict> verdict = diagnose(*run);
   if (verdict)
     std::printf("%s", describe(*verdict).c_str());

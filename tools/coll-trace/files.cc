@@ -31,7 +31,7 @@ void forEachFile(size_t files, size_t threads,
     for (size_t thread = 1; thread < threads; ++thread)
       others.emplace_back(body, thread);
   } catch (const std::system_error &) {
-    // There can be no more threads: those that there are do the work.
+    // The system gives no more threads; those that exist do the work.
   }
   body(0);
   for (std::thread &other : others)

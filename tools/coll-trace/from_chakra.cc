@@ -26,7 +26,7 @@ struct Entry {
   size_t lane = 0;
 };
 
-// The rank in NAME.RANK.et; -1: there is none.
+// The rank in NAME.RANK.et; -1 if there is none.
 int32_t rankOf(const std::string &path) {
   const size_t end = path.size() >= 3 && path.compare(path.size() - 3, 3, ".et") == 0
                          ? path.size() - 3
@@ -83,7 +83,8 @@ rt::Status readFile(const std::string &path, std::string &metadata, std::vector<
                               : rt::Status::okay();
 }
 
-// Times of the file, or else one after the other, each after what it depends on; cycles are cut.
+// Uses the times of the file if it has them. Otherwise places the nodes one after the other, each
+// after its dependencies; cycles are cut.
 void schedule(std::vector<Entry> &entries) {
   const bool hasTimes = std::any_of(entries.begin(), entries.end(), [](const Entry &entry) {
     return entry.node.startMicros || entry.node.durationMicros;
@@ -103,7 +104,7 @@ void schedule(std::vector<Entry> &entries) {
   }
 }
 
-// Nodes that overlap in time go to different lanes; returns how many those are.
+// Puts nodes that overlap in time into different lanes; returns the number of lanes.
 size_t assignLanes(std::vector<Entry> &entries) {
   std::vector<size_t> order(entries.size());
   std::iota(order.begin(), order.end(), size_t(0));

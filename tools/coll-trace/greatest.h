@@ -1,4 +1,4 @@
-// greatest.h - the greatest of the values that each key has.
+// greatest.h - keeps the greatest value of each key.
 
 #ifndef COLL_TOOLS_COLL_TRACE_GREATEST_H
 #define COLL_TOOLS_COLL_TRACE_GREATEST_H
@@ -10,7 +10,7 @@
 
 namespace coll::trace {
 
-// A hash table in one piece of memory: it is asked once for each part of each collective.
+// A hash table in one block of memory, because it is used once for each part of each collective.
 class Greatest {
 public:
   struct Entry {

@@ -1,4 +1,4 @@
-// coll-trace: what to do with traces of coll-run --profile and of libnccl-profiler-coll.so.
+// coll-trace: works on traces of coll-run --profile and of libnccl-profiler-coll.so.
 
 #include "tools/coll-trace/commands.h"
 #include "tools/common/tools.h"
@@ -17,17 +17,17 @@ struct Command {
 const Command kCommands[] = {
     {"merge",
      "-o OUT [--ranks=0,4-7] [--levels=coll,compute] [--from=MS] [--to=MS] [--align=WHAT] FILE…",
-     "makes one trace of those of the ranks, or a part of it that a viewer can hold", mergeCommand},
-    {"summary", "FILE…", "operations by communicator and size: how many, how long, how they waited",
+     "makes one trace from those of the ranks, or a part small enough for a viewer", mergeCommand},
+    {"summary", "FILE…", "operations by communicator and size: their number, times and waits",
      summaryCommand},
     {"diagnose", "FILE…", "which rank was late first, at which collective, and why",
      diagnoseCommand},
     {"check", "FILE…", "whether the traces are whole: pairs, nesting, tracks, lost events",
      checkCommand},
-    {"to-chakra", "-o STEM FILE…", "execution traces of Chakra, STEM.RANK.et, of the ranks",
+    {"to-chakra", "-o STEM FILE…", "Chakra execution traces of the ranks, STEM.RANK.et",
      toChakraCommand},
-    {"from-chakra", "-o OUT FILE.RANK.et…", "one trace of Chakra's; to-chakra gives them back",
-     fromChakraCommand},
+    {"from-chakra", "-o OUT FILE.RANK.et…",
+     "one trace from Chakra's traces; to-chakra restores them", fromChakraCommand},
 };
 
 void printHelp(std::FILE *stream) {
@@ -37,7 +37,7 @@ void printHelp(std::FILE *stream) {
                  command.help);
   std::fprintf(
       stream,
-      "\nFILEs are traces in Perfetto's format, one of each rank, or merged ones.\n"
+      "\nEach FILE is a trace in Perfetto's format, of one rank or merged.\n"
       "--align: realtime (the clocks of the hosts; the default), collectives (their common\n"
       "ends, which needs a second reading), none. --from and --to: milliseconds since the\n"
       "first event.\n");

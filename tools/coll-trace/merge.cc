@@ -21,15 +21,15 @@ constexpr size_t kMostDepth = 256;
 constexpr size_t kRoom = 256; // by which a packet may grow
 constexpr uint64_t kPids = 4096;
 
-// One file on its way into the output.
+// Copies one file to the output.
 class Copy {
 public:
-  // `files`: how many are merged.
+  // `files`: the number of files that are merged.
   Copy(const MergeOptions &options, uint64_t file, uint64_t files, int64_t offsetNs,
        int64_t firstNs)
       : options_(options), file_(file), files_(files), offsetNs_(offsetNs), firstNs_(firstNs) {}
 
-  // The packet as it is to be written; empty: left out.
+  // Returns the packet as it is to be written; empty if it is left out.
   std::string_view rewrite(const Item &item) { return rewrite(item.packet, isWanted(item)); }
   std::string_view rewrite(std::string_view packet, bool wanted) {
     bool hasState = false; // names and defaults, which later packets need
@@ -47,7 +47,7 @@ public:
     return out.overflowed() || !(wanted || hasState) ? std::string_view() : out.view();
   }
   uint64_t left() const { return left_; }
-  // What is wrong with the packets so far; null: nothing.
+  // Returns what is wrong with the packets so far, or null.
   const char *fault() const {
     return isMalformed_        ? "a packet has a field that ends outside of it"
            : hasManySequences_ ? "more sequences than a merged trace has numbers for"
@@ -58,8 +58,7 @@ private:
   static uint64_t moved(uint64_t ns, int64_t by) {
     return by < 0 && static_cast<uint64_t>(-by) > ns ? 0 : ns + static_cast<uint64_t>(by);
   }
-  // The n-th sequence of a file gets 1 + file + n * files: no other file has it, whatever they
-  // hold.
+  // The n-th sequence of a file gets the number 1 + file + n * files, which no other file uses.
   uint64_t sequenceOf(uint64_t number) {
     if (lastRenumbered_ && lastSequence_ == number)
       return lastRenumbered_;
@@ -68,7 +67,7 @@ private:
     lastSequence_ = number;
     return lastRenumbered_ = found->second;
   }
-  // Track 0 is the one of no track, and stays.
+  // Track 0 means no track, and stays.
   uint64_t trackOf(uint64_t uuid) const { return uuid ? uuid ^ (file_ + 1) << 44 : 0; }
 
   void copy(const ProtoField &field, ProtoOut &out) {
@@ -100,7 +99,7 @@ private:
     out.close(opened);
   }
 
-  // Processes of different files may have one number, and would be shown as one.
+  // Processes of different files may have the same number, and would be shown as one process.
   void copyProcess(const ProtoField &field, ProtoOut &out) {
     uint8_t *opened = out.open(field.number);
     ProtoIn in(field.bytes);
@@ -125,7 +124,7 @@ private:
     const ReadAnnotation *rank = options_.ranks.empty() ? nullptr : item.find(Key::Rank);
     return !rank || options_.ranks.count(static_cast<int32_t>(rank->number));
   }
-  // A slice's end goes where its begin went.
+  // The end of a slice is kept if its begin was.
   bool isWanted(const Item &item) {
     switch (item.kind) {
     case Item::Kind::Begin: {
@@ -167,7 +166,7 @@ private:
   bool isMalformed_ = false, hasManySequences_ = false;
 };
 
-// The time of the first event of all files, for a window that counts from it.
+// Returns the time of the first event of all files; --from and --to count from it.
 rt::Result<int64_t> firstTime(const std::vector<std::string> &paths, const Alignment &alignment) {
   std::vector<FileFacts> facts(paths.size());
   std::vector<rt::Status> statuses(paths.size());
@@ -192,7 +191,7 @@ struct FileResult {
   bool isTruncated = false;
 };
 
-// What has to be understood where something is left out.
+// Copies a part of the file, which requires pairing its begins and ends.
 rt::Status copySome(const std::string &path, Copy &copy, OrderedOutput::Piece &output,
                     FileResult &result) {
   rt::Result<Reader> reader = Reader::open(path);
@@ -278,7 +277,7 @@ rt::Result<MergeResult> merge(const std::vector<std::string> &paths, const Merge
     result.left += files[file].left;
     if (files[file].isTruncated)
       result.notes.push_back("\"" + paths[file] +
-                             "\" ends within a packet, as that of a killed run does");
+                             "\" ends within a packet, as the trace of a killed run does");
   }
   result.bytes = output.bytes();
   return result;
@@ -296,7 +295,8 @@ rt::Result<std::set<int32_t>> parseRanks(const std::string &text) {
     if (read.ec == std::errc() && read.ptr != stop && *read.ptr == '-')
       read = std::from_chars(read.ptr + 1, stop, high);
     if (read.ec != std::errc() || read.ptr != stop || low < 0 || high < low || high - low > 1 << 20)
-      return rt::Status::invalid("--ranks: \"" + word + "\" is no rank and no range such as 4-7");
+      return rt::Status::invalid("--ranks: \"" + word +
+                                 "\" is neither a rank nor a range such as 4-7");
     for (int32_t rank = low; rank <= high; ++rank)
       ranks.insert(rank);
     begin = end + 1;
@@ -314,7 +314,7 @@ rt::Result<uint32_t> parseLevels(const std::string &text) {
       for (int i = 0; i < kLevels; ++i)
         known += " " + std::string(levelName(static_cast<Level>(i)));
       return rt::Status::invalid("--levels: \"" + text.substr(begin, end - begin) +
-                                 "\" is no level; known are" + known);
+                                 "\" is not a level; the levels are" + known);
     }
     levels |= levelBit(*level);
     begin = end + 1;

@@ -1,8 +1,8 @@
-// merge.h - one trace of many: packets are copied as they are, but for what must not clash.
+// merge.h - merges many traces into one. Packets are copied unchanged except for what would clash.
 //
-// Sequences and tracks get numbers of their own, times the offset of their file. Fields that are
-// not known here stay. Files are read by several threads, and written in their order. Memory, of
-// each thread: at most 32 MiB of packets that wait for their turn, and its file's open slices.
+// Sequences and tracks get new numbers, and times get the offset of their file. Unknown fields are
+// kept. Files are read by several threads and written in their order. Each thread needs memory for
+// at most 32 MiB of packets that wait for their turn, and for its file's open slices.
 
 #ifndef COLL_TOOLS_COLL_TRACE_MERGE_H
 #define COLL_TOOLS_COLL_TRACE_MERGE_H
@@ -26,15 +26,16 @@ struct MergeOptions {
 
 struct MergeResult {
   uint64_t packets = 0, bytes = 0, left = 0; // left: slices and instants that were left out
-  // With Collectives: how far the ends of a collective lie apart after the alignment (median).
+  // With Align::Collectives: how far apart the ends of a collective are after the alignment
+  // (median).
   std::optional<uint64_t> errorNs;
   std::vector<std::string> notes;
 };
 
-// kCollInvalidCall names the file.
+// kCollInvalidCall: the message names the file.
 rt::Result<MergeResult> merge(const std::vector<std::string> &paths, const MergeOptions &options);
 
-// "0,4-7"; kCollInvalidCall names the word that is wrong.
+// Parses "0,4-7". kCollInvalidCall: the message names the wrong word.
 rt::Result<std::set<int32_t>> parseRanks(const std::string &text);
 rt::Result<uint32_t> parseLevels(const std::string &text);
 

@@ -16,7 +16,7 @@ rt::Status milliseconds(const char *name, const std::string &text, std::optional
   auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || after != text.data() + text.size() || value > 1'000'000'000'000)
     return rt::Status::invalid(std::string(name) + ": \"" + text +
-                               "\" is no number of milliseconds");
+                               "\" is not a whole number of milliseconds");
   ns = value * 1'000'000;
   return rt::Status::okay();
 }
@@ -34,7 +34,7 @@ rt::Status parse(Arguments &arguments, MergeOptions &options) {
   for (const std::string &path : arguments)
     if (path == options.output)
       return rt::Status::invalid("\"" + path +
-                                 "\" would be read and written; -o names another file");
+                                 "\" is an input and the output; give another file with -o");
   if (!ranks.empty()) {
     rt::Result<std::set<int32_t>> parsed = parseRanks(ranks);
     COLL_RETURN_IF_ERROR(parsed.status());
@@ -50,7 +50,8 @@ rt::Status parse(Arguments &arguments, MergeOptions &options) {
   else if (align == "none")
     options.align = Align::None;
   else if (align != "realtime")
-    return rt::Status::invalid("--align: \"" + align + "\"; known are realtime, collectives, none");
+    return rt::Status::invalid("--align has to be realtime, collectives or none, not \"" + align +
+                               "\"");
   return rt::Status::okay();
 }
 

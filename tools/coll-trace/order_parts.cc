@@ -7,7 +7,7 @@ namespace coll::trace {
 
 namespace {
 
-// Parts of one rank that stand one after the other in a list.
+// Consecutive parts of one rank in a list.
 struct Stretch {
   const Part *begin, *end;
 };
@@ -22,7 +22,7 @@ std::vector<Stretch> stretchesOf(const std::vector<std::vector<Part>> &lists) {
       stretches.push_back({at, next});
       at = next;
     }
-  // Which thread has read which file shall change nothing.
+  // The result must not depend on which thread has read which file.
   std::sort(stretches.begin(), stretches.end(), [](const Stretch &a, const Stretch &b) {
     auto key = [](const Part &part) {
       return std::make_tuple(part.rank, part.enqueuedNs, part.endNs, part.seq);
@@ -32,8 +32,9 @@ std::vector<Stretch> stretchesOf(const std::vector<std::vector<Part>> &lists) {
   return stretches;
 }
 
-// A rank calls AllReduce 0, Broadcast 0, AllReduce 1: these become 0, 1, 2. Counts, not places, are
-// added up, so that a rank whose first events were lost is numbered like the others.
+// If a rank calls AllReduce 0, Broadcast 0, AllReduce 1, these become 0, 1, 2. The counts are added
+// up rather than the positions, so that a rank whose first events were lost is numbered like the
+// others.
 void numberOneRank(std::vector<Part *> &parts, const std::vector<uint32_t> &functions) {
   std::sort(parts.begin(), parts.end(),
             [](const Part *a, const Part *b) { return a->enqueuedNs < b->enqueuedNs; });
@@ -78,7 +79,7 @@ std::vector<Part> orderParts(UnorderedParts parts, const std::vector<uint32_t> &
   std::vector<Part> ordered;
   ordered.reserve(count);
   const std::vector<Stretch> stretches = stretchesOf(parts.lists);
-  // Numbers are dense where they are those of collectives; a file may hold any.
+  // Numbers of real collectives are dense, but a file may contain any numbers.
   if (count == 0 || last - first > 4 * count) {
     for (const Stretch &stretch : stretches)
       ordered.insert(ordered.end(), stretch.begin, stretch.end);

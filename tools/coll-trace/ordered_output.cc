@@ -39,7 +39,7 @@ rt::Status OrderedOutput::Piece::add(std::string_view packet) {
   const size_t before = pending_.size();
   pending_.append(reinterpret_cast<const char *>(head), at);
   pending_.append(packet);
-  // Asked for once in so many bytes: it takes a lock.
+  // Checked only once in so many bytes, because it takes a lock.
   const bool isPieceFull = pending_.size() / kWriteBytes > before / kWriteBytes;
   if (!isPieceFull || (pending_.size() < kMostHeldBytes && !output_.isTurnOf(number_)))
     return rt::Status::okay();

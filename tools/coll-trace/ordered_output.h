@@ -1,4 +1,4 @@
-// ordered_output.h - one file, written by several threads: pieces come out in the order of their
+// ordered_output.h - one file written by several threads: pieces are written in the order of their
 // numbers.
 
 #ifndef COLL_TOOLS_COLL_TRACE_ORDERED_OUTPUT_H
@@ -13,22 +13,24 @@
 
 namespace coll::trace {
 
-// Pieces are numbered from 0 and begun in this order; each is written by one thread. A piece whose
-// turn has come is written as it grows; others are held, and wait for their turn beyond 32 MiB.
+// Pieces are numbered from 0 and begun in this order; each is written by one thread. The piece
+// whose turn it is goes to the file as it grows. Others are buffered, and their threads block once
+// they hold 32 MiB.
 class OrderedOutput {
 public:
   explicit OrderedOutput(profiler::perfetto::FileSink &sink) : sink_(sink) {}
 
   class Piece {
   public:
-    // `buffer` holds what waits; one buffer serves the pieces of a thread, one after the other.
+    // `buffer` holds data that cannot be written yet; all pieces of a thread, one after the other,
+    // can use the same buffer.
     Piece(OrderedOutput &output, size_t number, std::string &buffer)
         : output_(output), number_(number), pending_(buffer) {
       pending_.clear();
     }
     Piece(const Piece &) = delete;
     Piece &operator=(const Piece &) = delete;
-    // Ends the piece, also where it failed: without it no later one is written.
+    // Ends the piece, even after a failure: otherwise no later one could be written.
     ~Piece();
 
     rt::Status add(std::string_view packet);

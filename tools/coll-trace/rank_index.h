@@ -1,4 +1,4 @@
-// rank_index.h - the ranks of a communicator, as places in a vector.
+// rank_index.h - maps the ranks of a communicator to places in a vector.
 
 #ifndef COLL_TOOLS_COLL_TRACE_RANK_INDEX_H
 #define COLL_TOOLS_COLL_TRACE_RANK_INDEX_H
@@ -18,7 +18,7 @@ public:
       least = std::min<int64_t>(least, part.rank);
       most = std::max<int64_t>(most, part.rank);
     }
-    // Ranks are numbers below the communicator's size; a file may hold any.
+    // Ranks should be below the communicator's size, but a file may contain any numbers.
     if (most - least > static_cast<int64_t>(4 * parts.size())) {
       for (const Part &part : parts)
         ranks_.push_back(part.rank);
@@ -35,7 +35,7 @@ public:
   }
   size_t size() const { return ranks_.size(); }
   int32_t rank(size_t place) const { return ranks_[place]; }
-  // The place of a rank that there is.
+  // The place of a rank, which must exist.
   size_t of(int32_t rank) const {
     // Nearly always ranks are numbered without gaps.
     const int64_t guess = int64_t(rank) - ranks_.front();

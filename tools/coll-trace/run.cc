@@ -22,7 +22,7 @@ uint64_t overlap(Span a, Span b) {
   return end > start ? end - start : 0;
 }
 
-// Kernels of one rank between two collectives that count.
+// The most kernels of one rank between two collectives that are counted.
 constexpr size_t kMostKernels = 10'000;
 
 struct Transfer {
@@ -38,7 +38,7 @@ struct OwnPart {
   Part part;
 };
 
-// What a slice calls, as it was numbered when the first one came.
+// The numbers of a slice's call, given when it first occurred.
 struct What {
   std::string name, function, datatype;
   int64_t count = 0;
@@ -53,10 +53,10 @@ uint64_t hashOf(const std::string &text) { return std::hash<std::string>()(text)
 // The slices of one file.
 struct FileParts {
   std::map<int32_t, std::vector<OwnPart>> parts; // by rank
-  // The topmost track above a track; known until another track is described.
+  // The topmost track above a track; the cache is cleared when a new track is described.
   std::unordered_map<uint64_t, uint64_t> processes;
   size_t tracksThen = 0;
-  // By process track: compute slices need not name their rank, and transfers neither.
+  // By process track, because compute slices and transfers need not name their rank.
   std::unordered_map<uint64_t, std::vector<Span>> compute;
   std::unordered_map<uint64_t, int32_t> rankOfProcess;
   std::vector<Transfer> transfers;
@@ -130,7 +130,7 @@ private:
     part.seq = static_cast<uint64_t>(slice.number(Key::Seq));
     part.enqueuedNs = part.arrivedNs = slice.startNs;
     part.endNs = slice.endNs;
-    // How long the kernels ran is exact on the GPU's clock; their end is that of the slice.
+    // The kernel's duration is exact on the GPU's clock; its end is taken to be that of the slice.
     const uint64_t gpuNs = static_cast<uint64_t>(slice.number(Key::GpuEndNs)) -
                            static_cast<uint64_t>(slice.number(Key::GpuStartNs));
     if (slice.number(Key::GpuStartNs) && gpuNs <= slice.endNs - slice.startNs)
@@ -142,7 +142,7 @@ private:
       run_.communicators[comm].ranks = ranks;
     file_.parts[rank].push_back({comm, part});
   }
-  // The texts are compared, and made into one only where they are new.
+  // Compares the texts, and joins them only if they are new.
   What &whatOf(const Slice &slice) {
     const std::string &named = slice.text(Key::Func), &datatype = slice.text(Key::Datatype);
     const std::string &function = named.empty() ? slice.name : named;
@@ -176,7 +176,8 @@ private:
     return found->second;
   }
 
-  // To the collective that they name, or else to the one of their rank that they lie in.
+  // Adds each transfer to the collective that it names, or else to the one of its rank that
+  // contains it.
   void addTransfers() {
     using Parts = std::vector<Part *>;
     std::map<std::pair<int32_t, uint64_t>, Parts> bySeq;
@@ -219,7 +220,8 @@ private:
       std::sort(parts.begin(), parts.end(), less);
   }
   const std::string &functionOf(const Part &part) const { return run_.functions[part.what]; }
-  // Where several have its number, of different functions: the last one that began before it.
+  // If several collectives of different functions have its number, returns the last one that began
+  // before it.
   static Part *findSeq(const std::vector<Part *> &parts, const Transfer &transfer) {
     auto isBefore = [](const Part *part, uint64_t seq) { return part->seq < seq; };
     const uint64_t seq = static_cast<uint64_t>(transfer.seq);
@@ -248,7 +250,7 @@ private:
     }
   }
 
-  // The part of a span that compute slices cover, which are sorted and do not overlap.
+  // Returns how much of a span is covered by compute slices, which are sorted and do not overlap.
   static uint64_t computedIn(const std::vector<Span> &compute, Span span) {
     auto at = std::partition_point(compute.begin(), compute.end(),
                                    [&](const Span &slice) { return slice.endNs <= span.startNs; });
@@ -259,7 +261,7 @@ private:
     return sum;
   }
 
-  // What a rank did between its collectives, in the order of its own time.
+  // Adds what a rank did between its collectives, in the order of its own time.
   void addRank(int32_t rank, std::vector<OwnPart> &parts) {
     auto isEarlier = [](const OwnPart &a, const OwnPart &b) {
       return a.part.arrivedNs < b.part.arrivedNs;
@@ -301,7 +303,7 @@ private:
   std::set<uint64_t> numberedByFunction_; // communicators
 };
 
-// Adds what a thread has loaded; its numbers of whats become those of `to`.
+// Adds what a thread has loaded; its numbers of whats are converted to those of `to`.
 class Union {
 public:
   void add(Loader &loader) {

@@ -1,4 +1,5 @@
-// run.h - the collectives of a run, by communicator, number and rank, from the traces of its ranks.
+// run.h - the collectives of a run, by communicator, number and rank, read from the traces of its
+// ranks.
 
 #ifndef COLL_TOOLS_COLL_TRACE_RUN_H
 #define COLL_TOOLS_COLL_TRACE_RUN_H
@@ -15,7 +16,8 @@ struct Part {
   int32_t rank = 0;
   uint32_t what = 0; // number of "AllReduce, 1024 ncclFloat32"
   uint64_t call = 0; // stands for function, count and type, which all ranks have to have alike
-  // The rank is ready: its kernel has started, or, where no stamps say so, it has made the call.
+  // The time when the rank is ready: when its kernel started or, without time stamps of that, when
+  // it made the call.
   uint64_t arrivedNs = 0, endNs = 0;
   uint64_t enqueuedNs = 0; // the call of the host
   uint64_t idleNs = 0;     // since the rank's last collective ended, of any communicator
@@ -45,7 +47,7 @@ struct Run {
   const std::string &what(const Part &part) const { return whats[part.what]; }
 };
 
-// kCollInvalidCall names the file.
+// kCollInvalidCall: the message names the file.
 rt::Result<Run> loadRun(const std::vector<std::string> &paths);
 
 } // namespace coll::trace

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostDepth = 256, kMostOpen = 1'000'000, kMostTracks = 4'000'000;
 
-// Keeps what `slice` has allocated for the one before.
+// Reuses the memory that `slice` has allocated for the previous one.
 void fill(Slice &slice, const Item &item) {
   slice.name.assign(item.name);
   slice.track = item.track;
@@ -30,13 +30,13 @@ void fill(Slice &slice, const Item &item) {
   slice.notes.resize(count);
 }
 
-// One file, as it is read.
+// Pairs begins and ends of one file as it is read.
 class Pairing {
 public:
   Pairing(uint32_t levels, const std::function<void(const Slice &)> &wanted, FileFacts &facts)
       : levels_(levels), wanted_(wanted), facts_(facts) {}
 
-  // False where the file is more than can be held.
+  // Returns false if the file has more open slices or tracks than the limits allow.
   bool add(const Item &item) {
     ++facts_.packets;
     switch (item.kind) {

@@ -1,4 +1,4 @@
-// slices.h - the slices of a trace file, one after the other as they end.
+// slices.h - reads the slices of a trace file, in the order in which they end.
 
 #ifndef COLL_TOOLS_COLL_TRACE_SLICES_H
 #define COLL_TOOLS_COLL_TRACE_SLICES_H
@@ -15,7 +15,7 @@ namespace coll::trace {
 using profiler::perfetto::Key;
 using profiler::perfetto::Level;
 
-// Annotations by key; texts are owned.
+// An annotation; the object owns its texts.
 struct Note {
   Key key = Key::Id;
   bool isText = false;
@@ -41,7 +41,7 @@ struct TrackInfo {
   bool isProcess = false;
 };
 
-// What a file has beside its slices.
+// What a file has besides its slices.
 struct FileFacts {
   uint64_t packets = 0, slices = 0, instants = 0, counters = 0;
   uint64_t endsWithoutBegin = 0, unfinished = 0, negative = 0, overlapping = 0, unknownTracks = 0;
@@ -53,12 +53,13 @@ struct FileFacts {
   std::unordered_map<uint64_t, TrackInfo> tracks;
 };
 
-// The topmost track above `track`, as far as tracks have been described.
+// Returns the topmost track above `track`, as far as tracks have been described so far.
 uint64_t processOf(uint64_t track, const FileFacts &facts);
 
-// Calls `wanted` for each slice or instant whose level is in `levels` (bits by Level; slices of no
-// known level count as Note). Slices that never end are not handed on, but counted. Memory: the
-// open slices, at most 256 a track and a million in all. kCollInvalidCall names file and byte.
+// Calls `wanted` for each slice or instant whose level is in `levels` (bits by Level; slices
+// without a known level count as Note). Slices that never end are only counted. Needs memory for
+// the open slices, at most 256 for each track and a million in all. kCollInvalidCall: the message
+// names the file and the byte.
 rt::Status readSlices(const std::string &path, uint32_t levels,
                       const std::function<void(const Slice &)> &wanted, FileFacts &facts);
 

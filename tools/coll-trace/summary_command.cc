@@ -14,7 +14,7 @@ struct Row {
   uint64_t inNs = 0, hiddenNs = 0;
 };
 
-// How much of the time in the operation is hidden behind computing.
+// The share of the time in the operation during which the rank computed.
 std::string hiddenShare(const Run &run, const Row &row) {
   if (!run.hasCompute || row.inNs == 0)
     return "-";
@@ -67,7 +67,8 @@ int summaryCommand(const Arguments &arguments) {
     return fail(1, run.status().message());
   for (const auto &[comm, communicator] : run->communicators)
     print(*run, comm, communicator);
-  std::printf("wait: beyond the rank that was ready last; hidden: its rank computed meanwhile%s; "
+  std::printf("wait: for the rank that was ready last; hidden: share of the time in which its rank "
+              "computed%s; "
               "events lost: %" PRIu64 "\n",
               run->hasCompute ? "" : " (the traces have no compute slices)", run->dropped);
   return 0;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostNodes = 20'000'000;
 
-// What a slice is to Chakra; the order of the file counts where a node came from Chakra.
+// A node to be written. A node that came from Chakra keeps its place in the file.
 struct Entry {
   uint64_t startNs = 0, endNs = 0;
   Node node;
@@ -78,7 +78,8 @@ public:
     else
       add(entries, slice, original);
   }
-  // At the end of a file: compute slices need not name their rank, others of the process do.
+  // Called at the end of a file: compute slices need not name their rank, but other slices of the
+  // same process do.
   void finishFile() {
     for (auto &[process, from] : processes_) {
       RankEntries &to = ranks_[rankOfProcess_[process]];
@@ -143,7 +144,7 @@ private:
     return sink.write(buffer.bytes);
   }
 
-  // Numbers the nodes in the order of their beginnings, and says what each depends on.
+  // Numbers the nodes by start time, and sets their dependencies.
   static void link(std::vector<Entry> &entries) {
     std::stable_sort(entries.begin(), entries.end(),
                      [](const Entry &a, const Entry &b) { return a.startNs < b.startNs; });
