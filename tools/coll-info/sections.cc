@@ -48,7 +48,7 @@ void printDevices(const char *name, const rt::Result<std::unique_ptr<net::Transp
 }
 #endif
 
-// The folder of this program, with a slash; empty where unknown.
+// Returns the folder of this program, with a slash at the end; empty if it is unknown.
 std::string ownFolder() {
   char path[4096];
   ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
@@ -70,7 +70,7 @@ void printWrapped(const std::string &text, size_t indent) {
   }
 }
 
-// Why a backend cannot be used on this machine, or ok.
+// Returns why a backend cannot be used on this machine, or ok.
 rt::Status isHere(const std::string &backend) {
 #ifdef COLL_HAS_NET
   if (backend == "direct")
@@ -103,7 +103,7 @@ void printTransports() {
   printDevices("tcp", createTcpTransport(tcp, std::nullopt));
 #ifdef COLL_HAVE_VERBS
   printDevices("verbs", createVerbsTransport(net::VerbsOptions::fromEnv(), std::nullopt));
-  printWrapped("verbs straight into GPU memory is tested over fakes only, not on RDMA hardware.",
+  printWrapped("verbs directly into GPU memory is tested with fakes only, not on RDMA hardware.",
                11);
 #else
   std::printf("  verbs    not in this build: built without libibverbs' headers\n");
@@ -153,7 +153,7 @@ void printCublasLt() {
 }
 
 #ifdef COLL_HAS_NET
-// "1, 2": the GPUs whose memory this one reaches.
+// Returns, for example, "1, 2": the GPUs whose memory this one can access.
 std::string reachedBy(const rt::dl::Cuda &cuda, int gpu, int count) {
   std::string text;
   for (int peer = 0; peer < count; ++peer) {
@@ -194,7 +194,8 @@ void printPeers() {
 }
 
 bool printRoutes() {
-  heading("routes of backend auto (the first that fits, and whose backend is there)");
+  heading(
+      "routes of backend auto (a call uses the first that fits and whose backend is available)");
   rt::Result<rt::Routes> routes = rt::Routes::fromEnv();
   if (!routes.ok()) {
     printWrapped(routes.status().message(), 2);
@@ -275,7 +276,7 @@ void printNcclPlugin() {
       return;
     }
   }
-  std::printf("  none: libnccl-net-coll.so is not beside this program's folder\n");
+  std::printf("  none: libnccl-net-coll.so is neither in this program's folder nor in ../lib\n");
 }
 
 void printEnvironment() {

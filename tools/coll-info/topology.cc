@@ -21,18 +21,18 @@ namespace coll::info {
 
 namespace {
 
-constexpr int64_t kLargeElems = 2 << 20; // of f32: beyond what caches of cores hold
+constexpr int64_t kLargeElems = 2 << 20; // of f32: larger than the caches of cores
 constexpr int kLargeCalls = 8, kSmallCalls = 500;
 constexpr int64_t kWorkElems = 128 << 10;
 constexpr int kMostRanks = 8;
 
-// What an all_gather takes, in microseconds: of one element, of one between pieces of work, as a
-// step has it, and of kLargeElems by all together.
+// The time of an all_gather in microseconds: of one element, of one element between pieces of work
+// as in a step, and of kLargeElems on all ranks together.
 struct GatherTimes {
   double smallUs = 0, betweenUs = 0, largeUs = 0;
 };
 
-// Microseconds of one all_gather: the best of `calls`, after one that is not counted.
+// Returns the microseconds of one all_gather: the best of `calls` calls, after a warm-up call.
 rt::Result<double> timeCalls(rt::Communicator &group, int64_t ranks, int64_t elems, int calls) {
   std::vector<float> source(static_cast<size_t>(elems)),
       target(static_cast<size_t>(ranks) * source.size());
@@ -51,8 +51,8 @@ rt::Result<double> timeCalls(rt::Communicator &group, int64_t ranks, int64_t ele
   return best;
 }
 
-// The median of the calls that stand between pieces of work, which the ranks do not end together. A
-// piece is as long as a kernel of a small step, and longer than the caches next to a core.
+// Returns the median time of calls between pieces of work, which the ranks do not end at the same
+// time. A piece is as long as a kernel of a small step, and larger than the caches next to a core.
 rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
   std::vector<float> source(1), target(static_cast<size_t>(ranks)), from(kWorkElems, 1), to(from);
   rt::Call call;
@@ -72,7 +72,7 @@ rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
   return times[kSmallCalls / 2];
 }
 
-// What one rank measures.
+// Makes the measurements of one rank.
 rt::Status measure(rt::Endpoint &endpoint, int ranks, GatherTimes &times) {
   std::vector<int> all(static_cast<size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
@@ -94,13 +94,13 @@ rt::Status measure(rt::Endpoint &endpoint, int ranks, GatherTimes &times) {
   return {};
 }
 
-// Two digits are more than a second measurement repeats.
+// Rounds to two digits, because a second measurement does not repeat more.
 double rounded(double value) {
   const double scale = std::pow(10, 1 - std::floor(std::log10(value)));
   return std::round(value * scale) / scale;
 }
 
-// Between ranks of backend `threads`; rank 0's times.
+// Measures between ranks of backend `threads`; returns rank 0's times.
 rt::Result<GatherTimes> measureGathers(int ranks) {
   rt::BackendOptions options;
   options.numRanks = ranks;
@@ -138,8 +138,8 @@ rt::Result<GatherTimes> measureGathers(int ranks) {
   return times[0];
 }
 
-// Rounds and bytes are those of calls one behind the other; what a call between work takes more is
-// the wait for the slowest rank.
+// Rounds and bytes are derived from calls one after the other. The extra time of a call between
+// work is the wait for the slowest rank.
 rt::Result<plan::Topology::Link> measureLink() {
   const int ranks = std::clamp(rt::numAllowedProcessors(), 2, kMostRanks);
   const rt::Result<GatherTimes> times = measureGathers(ranks);
@@ -154,7 +154,7 @@ rt::Result<plan::Topology::Link> measureLink() {
   return link;
 }
 
-// Seconds of `work`: the best of some runs, after one that is not counted.
+// Returns the seconds of `work`: the best of some runs, after a warm-up.
 template <typename Work>
 double timeBest(Work work) {
   constexpr int kRuns = 5;
@@ -168,7 +168,7 @@ double timeBest(Work work) {
   return std::max(best, 1e-9);
 }
 
-// What one core does: a product of matrices, and a copy beyond what caches hold.
+// Measures what one core can do: a product of matrices, and a copy larger than the caches.
 rt::Status measureCore(plan::Topology::Host &host) {
   constexpr int64_t kSide = 512;
   std::vector<float> a(kSide * kSide, 1), b(a), c(a);

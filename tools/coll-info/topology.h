@@ -1,4 +1,4 @@
-// topology.h - the topology file of this machine (plan/topology.h).
+// topology.h - prints the topology file of this machine (plan/topology.h).
 
 #ifndef COLL_TOOLS_COLL_INFO_TOPOLOGY_H
 #define COLL_TOOLS_COLL_INFO_TOPOLOGY_H
@@ -6,7 +6,7 @@
 namespace coll::info {
 
 // Prints one host with a rank for each core, and the link between two of its ranks as backend
-// threads has it, measured now. Returns the exit code of the tool.
+// threads uses it, measured now. Returns the exit code of the tool.
 int printTopology();
 
 } // namespace coll::info
