@@ -280,7 +280,7 @@ class CollPerfTest(unittest.TestCase):
         self.assertIn("SKIPPED: threads, graph", done.stdout)
         for words, complaint in ((["-G4"], "--repeat=4"), (["-z2"], "-z has to be"), (["-g0"], "--ranks"),
                                  (["-g10000", "-t10000"], "--ranks"), (["-g2", "--ranks=2"], "excludes"),
-                                 (["-c0", "--no-check"], "excludes"), (["-duint32", "-oavg"], "u8 has it"), (["-dall", "--plot=a.svg"], "--plot")):
+                                 (["-c0", "--no-check"], "excludes"), (["-duint32", "-oavg"], "only u8 averages"), (["-dall", "--plot=a.svg"], "--plot")):
             done = run("coll-perf", "all_reduce", *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)

@@ -1,5 +1,5 @@
-// command.h - the interface of a subcommand of coll-perf: a file that defines its function, and a
-// line here and in main.cc.
+// command.h - the interface of a subcommand of coll-perf. Each subcommand is a file that defines
+// its function, with a line here and in main.cc.
 
 #ifndef COLL_TOOLS_COLL_PERF_COMMAND_H
 #define COLL_TOOLS_COLL_PERF_COMMAND_H
@@ -14,7 +14,7 @@ class App;
 namespace coll::perf {
 
 struct Command {
-  CLI::App *app = nullptr; // tells whether it was named on the command line
+  CLI::App *app = nullptr; // shows whether the subcommand was named on the command line
   // Runs the subcommand after the command line was read; returns the exit code.
   std::function<int()> run;
 };

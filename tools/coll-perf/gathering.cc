@@ -13,10 +13,10 @@ namespace coll::perf {
 
 namespace {
 
-// Time between the agreement on a start and the start: every rank knows it by then.
+// Time between the agreement on a start and the start; by then every rank knows it.
 constexpr int64_t kRunUpUs = 3000;
 
-// Plain bytes: the status and the number of a rank.
+// The status and the number of a rank, sent as plain bytes.
 struct Report {
   int32_t code = 0;
   int32_t unused = 0;
@@ -100,7 +100,7 @@ Result<int> runProcesses(int ranks, const std::function<int(const rt::JobOptions
   }
   job->listener.reset();
   int worst = 0;
-  // The other ranks learn of a lost rank by the bootstrap, or at the latest by their deadline.
+  // The bootstrap tells the other ranks of a lost rank; at the latest their deadline ends them.
   for (size_t rank = 0; rank < processes.size(); ++rank) {
     int status = 1 << 8;
     if (processes[rank] < 0 || waitpid(processes[rank], &status, 0) < 0)

@@ -1,5 +1,5 @@
-// gathering.h - ranks, as processes, that measure together: they exchange their statuses and agree
-// on when to begin.
+// gathering.h - processes, one per rank, that measure together: they exchange their statuses and
+// agree on when to begin.
 
 #ifndef COLL_TOOLS_COLL_PERF_GATHERING_H
 #define COLL_TOOLS_COLL_PERF_GATHERING_H
@@ -25,14 +25,15 @@ public:
   static Result<std::unique_ptr<Gathering>> open(const rt::JobOptions &job, int64_t timeoutUs);
 
   int rank() const { return bootstrap_->rank(); }
-  // For objects that make connections of their own, as all ranks do at that time.
+  // For objects that make their own connections; all ranks use it at that time.
   net::Bootstrap &bootstrap() { return *bootstrap_; }
-  // The numbers of all ranks, or the first failure, with its rank: the same on all ranks.
+  // Returns the numbers of all ranks, or the first failure with its rank; the result is the same on
+  // all ranks.
   Result<std::vector<int64_t>> agree(const Status &mine, int64_t number);
   Status agree(const Status &mine) { return agree(mine, 0).status(); }
-  // The bytes of all ranks, up to 64 KiB each.
+  // Returns the bytes of all ranks, up to 64 KiB each.
   Result<std::vector<std::string>> swap(const std::string &mine);
-  // Waits for the moment that all ranks begin at, and returns it (net::nowUs).
+  // Waits for the moment at which all ranks begin, and returns it (net::nowUs).
   Result<int64_t> commonStart();
 
 private:

@@ -1,4 +1,5 @@
-// coll-perf: measures parts of the project beside their peers. Each subcommand is a file.
+// coll-perf: measures parts of the project and, for comparison, other software. Each subcommand is
+// a file.
 
 #include "tools/coll-perf/command.h"
 #include "tools/common/tools.h"
@@ -10,16 +11,17 @@
 
 int coll::perfMain(int argc, char **argv) {
   using namespace coll::perf;
-  CLI::App app("Measures parts of coll beside what others reach on the same machine, in the\n"
-               "same run. Each subcommand has its own --help.",
-               "coll-perf");
+  CLI::App app(
+      "Measures parts of coll, and for comparison what other software reaches in the same\n"
+      "run on the same machine. Each subcommand has its own --help.",
+      "coll-perf");
   app.set_version_flag("--version", "coll-perf " COLL_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
     std::string name = failed->get_name();
     for (const CLI::App *command : failed->get_subcommands())
       name += " " + command->get_name();
-    return "coll-perf: " + std::string(error.what()) + "\n(" + name + " --help says more)\n";
+    return "coll-perf: " + std::string(error.what()) + "\n(see " + name + " --help)\n";
   });
   std::vector<Command> commands = addOps(app, argc, argv);
   commands.push_back(addTune(app, argc, argv));

@@ -23,11 +23,11 @@ const std::map<std::string, MoeCall> kCalls = {
     {"counts", MoeCall::DispatchCounts}, {"fp8", MoeCall::DispatchFp8},
     {"combine", MoeCall::Combine},       {"copied", MoeCall::CombineCopied}};
 
-// In CLI11's form: replaces the word, or returns the error.
+// A validator for CLI11: replaces the word, or returns the error.
 std::string callNamed(std::string &word) {
   const auto found = kCalls.find(word);
   if (found == kCalls.end())
-    return "there is no call \"" + word + "\"; see coll-perf moe --help";
+    return "unknown call \"" + word + "\"; see coll-perf moe --help";
   word = std::to_string(static_cast<int>(found->second));
   return {};
 }
@@ -47,7 +47,8 @@ struct Words {
   CLI::Option *tokens = nullptr, *sms = nullptr, *repeat = nullptr, *calls = nullptr;
 };
 
-// The usual values in that mode: 1 to 128 tokens, all multiprocessors, many samples.
+// Sets the usual values of the low-latency mode: 1 to 128 tokens, all multiprocessors, many
+// samples.
 void chooseLowLatency(Words &words) {
   MoeTask &task = words.task;
   if (words.tokens->count() > 0)
@@ -105,10 +106,10 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
   words->files.command = shownCommand(argc, argv);
   MoeTask &task = words->task;
-  CLI::App *moe = app.add_subcommand(
-      "moe", "tokens go to the ranks of their experts, and back: a process for each GPU");
-  moe->footer("Times are of the slowest rank, for one call of several in a row. GB/s counts the "
-              "tokens that\na rank has received, its own included.\n\n"
+  CLI::App *moe =
+      app.add_subcommand("moe", "the token exchange of a mixture of experts: one process per GPU");
+  moe->footer("Times are those of the slowest rank, for one call of several in a row. GB/s counts "
+              "the tokens\nthat a rank has received, its own included.\n\n"
               "With --low-latency: median and 99th percentile of --repeat samples; a sample is a "
               "graph with -n\npairs of calls, or one call as the host sees it (alone).\n\n"
               "Examples:\n"
@@ -117,49 +118,53 @@ Command addMoe(CLI::App &app, int argc, char **argv) {
               "  coll-perf moe --tokens=128,1024,4096 --skew=uniform,few,one --peers=nccl\n"
               "  coll-perf moe --ranks=4 --nodes=2\n"
               "  coll-perf moe --ranks=2 --tokens=128 --hidden=2048 --topk=4 --experts=16");
-  moe->add_option("--ranks", task.ranks, "processes, a GPU each if there are so many")
+  moe->add_option("--ranks", task.ranks, "processes; they share GPUs if there are fewer")
       ->capture_default_str();
   moe->add_option("--nodes", task.nodes,
-                  "nodes that the ranks are made to be on: between them tcp, not peer memory")
+                  "number of simulated nodes: between them tcp instead of peer memory")
       ->capture_default_str();
-  words->tokens =
-      moe->add_option("--tokens", words->manyTokens, "tokens of a rank, several after each other")
-          ->delimiter(',')
-          ->capture_default_str();
-  moe->add_option("--hidden", task.hidden, "values of a token")->capture_default_str();
-  moe->add_option("--topk", task.topk, "experts of a token")->capture_default_str();
-  moe->add_option("--experts", task.experts, "experts of all ranks")->capture_default_str();
+  words->tokens = moe->add_option("--tokens", words->manyTokens,
+                                  "tokens per rank; a list is measured one after the other")
+                      ->delimiter(',')
+                      ->capture_default_str();
+  moe->add_option("--hidden", task.hidden, "values per token")->capture_default_str();
+  moe->add_option("--topk", task.topk, "experts per token")->capture_default_str();
+  moe->add_option("--experts", task.experts, "experts on all ranks together")
+      ->capture_default_str();
   moe->add_option(
          "--skew", words->skews,
-         "which experts tokens have: uniform, few (three tokens in four have theirs among a "
-         "sixteenth\nof the experts) or one; several after each other")
+         "distribution of tokens over experts: uniform, few (three tokens in four use a sixteenth\n"
+         "of the experts) or one; a list is measured one after the other")
       ->delimiter(',')
       ->check(CLI::IsMember({"uniform", "few", "one"}))
       ->capture_default_str();
   moe->add_option(
          "--peers", words->peers,
-         "nccl: the same exchange by NCCL's send and receive with packing, in the same run; with\n"
-         "--low-latency of as many rows as there may be")
+         "nccl: also measure the same exchange by NCCL's send and receive with packing; with\n"
+         "--low-latency it always sends the largest possible number of rows")
       ->check(CLI::IsMember({"nccl", "none"}))
       ->capture_default_str();
-  words->sms = moe->add_option("--sms", task.sms, "multiprocessors, several after each other")
-                   ->delimiter(',')
-                   ->capture_default_str();
-  moe->add_flag("--low-latency", words->lowLatency,
-                "the low-latency mode: 1 to 128 tokens, or --tokens; in graphs, and alone");
-  words->calls = moe->add_option("--calls", task.calls,
-                                 "what to measure, without --low-latency: some of these")
+  words->sms =
+      moe->add_option("--sms", task.sms, "multiprocessors; a list is measured one after the other")
+          ->delimiter(',')
+          ->capture_default_str();
+  moe->add_flag(
+      "--low-latency", words->lowLatency,
+      "measure the low-latency mode, in graphs and alone; 1 to 128 tokens unless --tokens is "
+      "given");
+  words->calls = moe->add_option("--calls", task.calls, "calls to measure, without --low-latency")
                      ->delimiter(',')
                      ->transform(CLI::Validator(callNamed, ""))
                      ->default_str("dispatch,counts,fp8,combine,copied,layout");
   moe->add_flag("--fp8,!--no-fp8", task.fp8, "measure fp8 with scales, too");
   moe->add_flag("--check,!--no-check", task.check, "compare every value");
   moe->add_option("-n", task.iterations, "calls in a row")->capture_default_str();
-  moe->add_option("-w", task.warmup, "calls before")->capture_default_str();
-  words->repeat =
-      moe->add_option("--repeat", task.repeat, "the median of so many")->capture_default_str();
-  moe->add_option("--seed", task.seed, "of the data")->capture_default_str();
-  moe->add_option("--timeout", words->timeoutS, "seconds, of each wait")->capture_default_str();
+  moe->add_option("-w", task.warmup, "warm-up calls")->capture_default_str();
+  words->repeat = moe->add_option("--repeat", task.repeat, "repetitions; the median counts")
+                      ->capture_default_str();
+  moe->add_option("--seed", task.seed, "seed of the data")->capture_default_str();
+  moe->add_option("--timeout", words->timeoutS, "limit of each wait, in seconds")
+      ->capture_default_str();
   moe->add_option("--json", words->files.json, "append rows to this file")
       ->group("Output")
       ->check(whyNotWritable);

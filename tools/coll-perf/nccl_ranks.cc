@@ -23,11 +23,12 @@ Status NcclRanks::connect(const Options &options, const Swap &swap) {
   int count = 0;
   COLL_RETURN_IF_ERROR(gpu_->check(gpu_->cuda().deviceGetCount(&count), "cuDeviceGetCount"));
   if (options.ranks > count)
-    return Status(kCollUnsupported, "NCCL wants a GPU for each of the " +
+    return Status(kCollUnsupported, "NCCL needs a GPU for each of the " +
                                         std::to_string(options.ranks) + " ranks; there are " +
                                         std::to_string(count));
   if (options.nodes > 1) {
-    // NCCL takes ranks with different names for different machines, and uses sockets between them.
+    // NCCL takes ranks with different host ids for different machines, and uses sockets between
+    // them.
     rt::setForeignEnv("NCCL_HOSTID", ("node " + std::to_string(options.node)).c_str());
     if (!rt::foreignEnv("NCCL_SOCKET_IFNAME"))
       rt::setForeignEnv("NCCL_SOCKET_IFNAME", "lo");

@@ -1,5 +1,4 @@
-// nccl_ranks.h - ranks that are processes with a GPU each, connected by NCCL, for
-// comparison.
+// nccl_ranks.h - ranks that are processes with a GPU each, connected by NCCL for comparison.
 
 #ifndef COLL_TOOLS_COLL_PERF_NCCL_RANKS_H
 #define COLL_TOOLS_COLL_PERF_NCCL_RANKS_H
@@ -29,7 +28,7 @@ public:
     char *data;
     size_t bytes;
   };
-  // All-gathers the bytes of all ranks; all call it at that time.
+  // All-gathers the bytes of all ranks; all ranks call it together.
   using Swap = std::function<Result<std::vector<std::string>>(const std::string &mine)>;
 
   // Called by all ranks together. kCollUnsupported: fewer GPUs than ranks, or rank 0 has no id.
@@ -40,7 +39,8 @@ public:
   NcclRanks(const NcclRanks &) = delete;
   NcclRanks &operator=(const NcclRanks &) = delete;
 
-  // On the stream, in one group. If two ranks exchange several messages, they match in order.
+  // Enqueues the messages on the stream, in one group. If two ranks exchange several messages, they
+  // match in order.
   Status exchange(const std::vector<Message> &messages, rt::dl::CudaStream stream);
   // "NCCL 2.28.9"
   std::string name() const;

@@ -1,4 +1,4 @@
-// coll-perf net: a transport between two processes, beside plain sockets.
+// coll-perf net: measures a transport between two processes and, for comparison, plain sockets.
 
 #include "runtime/base/env.h"
 #include "runtime/net/tcp/tcp.h"
@@ -25,7 +25,7 @@ struct Words {
   bool noPeer = false;
 };
 
-// The links to compare, ours first.
+// Makes the links to compare, ours first.
 Result<std::vector<std::unique_ptr<Link>>> makeLinks(Job &job, const NetPlan &plan) {
   std::vector<std::unique_ptr<Link>> links;
   Result<std::unique_ptr<Link>> ours = makeTransportLink(job, plan);
@@ -81,7 +81,7 @@ Figure medianOf(const std::vector<Figure> &figures) {
   return {median(values), median(p99), median(cores)};
 }
 
-// Rank 0: measures one size in one mode, the links in turns.
+// Rank 0: measures one size in one mode, alternating between the links.
 Result<Point> measurePoint(Job &job, const NetPlan &plan, std::vector<std::unique_ptr<Link>> &links,
                            Mode mode, uint64_t bytes) {
   std::vector<std::vector<Figure>> figures(2);
@@ -167,31 +167,31 @@ void addMeasured(CLI::App &app, Words &words) {
                  "message sizes: 8,64K,1M; 4K..1M for the powers of two between")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--modes", words.modes, "some of latency, one-way, both-ways")
+  app.add_option("--modes", words.modes, "list of latency, one-way, both-ways")
       ->group(group)
       ->capture_default_str();
   app.add_option("--op", words.op, "send (messages), write or read (remote memory)")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--connections", words.plan.connections, "at once, driven by one thread")
+  app.add_option("--connections", words.plan.connections,
+                 "number of connections, all driven by one thread")
       ->group(group)
       ->capture_default_str();
   app.add_option("--inflight", words.plan.inflight,
-                 "messages on the way per connection and direction")
+                 "messages in flight per connection and direction")
       ->group(group)
       ->capture_default_str();
   app.add_option("--rails", words.rails,
                  "devices of --iface (verbs: COLL_NET_RDMA_DEVICES) that each connection uses at "
-                 "once; 0: as COLL_NET_RAILS")
+                 "once; 0: COLL_NET_RAILS")
       ->group(group)
       ->capture_default_str();
   app.add_option("--sockets", words.plan.sockets,
-                 "for data per connection and device (verbs: queue pairs); 0: as the transport has "
-                 "it")
+                 "data sockets per connection and device (verbs: queue pairs); 0: the transport's "
+                 "default")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--threads", words.plan.threads,
-                 "that serve the transport; 0: as the transport has it")
+  app.add_option("--threads", words.plan.threads, "threads of the transport; 0: its default")
       ->group(group)
       ->capture_default_str();
 }
@@ -201,23 +201,24 @@ void addPlace(CLI::App &app, Words &words) {
       "Between machines (both need the same COLL_SECRET; the listening one decides what "
       "is measured)";
   CLI::Option *listen =
-      app.add_option("--listen", words.place.listen,
-                     "wait for the peer, at [HOST]:PORT if given; else it is started here")
+      app.add_option(
+             "--listen", words.place.listen,
+             "wait for the peer, at [HOST]:PORT if given; by default the peer is started here")
           ->group(group)
           ->expected(0, 1)
           ->option_text("[[HOST]:PORT]");
-  app.add_option("--connect", words.place.connect, "where the other coll-perf net listens")
+  app.add_option("--connect", words.place.connect, "address where the other coll-perf net listens")
       ->group(group)
       ->excludes(listen)
       ->option_text("HOST:PORT");
   app.add_option("--iface", words.place.iface,
-                 "as COLL_NET_IFACE; lo where the peer is started here")
+                 "like COLL_NET_IFACE; lo if the peer is started here")
       ->group(group);
 }
 
 void addOutput(CLI::App &app, Words &words) {
   const char *group = "Accuracy and output";
-  app.add_option("--seconds", words.plan.seconds, "per figure")
+  app.add_option("--seconds", words.plan.seconds, "seconds per figure")
       ->group(group)
       ->capture_default_str();
   app.add_option("--repeat", words.plan.repeat, "figures per size; the median counts")
@@ -241,9 +242,9 @@ Command addNet(CLI::App &app, int argc, char **argv) {
   net->footer("Examples:\n"
               "  coll-perf net --sizes=64K..4M --modes=one-way --json=net.jsonl --plot=net.svg\n"
               "  coll-perf net --connections=16 --inflight=8 --sizes=128K..4M   as NCCL does\n"
-              "  coll-perf net --rails=2 --iface=eth0,eth1   both at once in each connection\n"
-              "  coll-perf net --listen=:7000          on one machine, and on the other\n"
-              "  coll-perf net --connect=HOST:7000");
+              "  coll-perf net --rails=2 --iface=eth0,eth1   each connection uses both at once\n"
+              "  coll-perf net --listen=:7000          on one machine\n"
+              "  coll-perf net --connect=HOST:7000     on the other");
   addMeasured(*net, *words);
   addPlace(*net, *words);
   addOutput(*net, *words);

@@ -1,4 +1,5 @@
-// coll-perf OP: a collective operation, or send_recv, on one backend or several side by side.
+// coll-perf OP: measures a collective operation, or send_recv, on one or several backends side by
+// side.
 
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/op/options.h"
@@ -93,15 +94,15 @@ std::vector<Command> addOps(CLI::App &app, int argc, char **argv) {
     words->op.op = name;
     words->command = shownCommand(argc, argv);
     CLI::App *op = app.add_subcommand(
-        name, name == "send_recv" ? "each rank sends to the next and receives from the one before"
+        name, name == "send_recv" ? "each rank sends to the next and receives from the previous one"
               : name == "root_update"
-                  ? "an optimizer's step, beside all_reduce and the optimizer by itself"
+                  ? "an optimizer's step, compared with all_reduce followed by the optimizer"
                   : "the collective " + name);
     op->group("Operations (one --help for all)");
     op->footer(
-        "Sizes, columns and bandwidths are as nccl-tests have them: a size is that of the larger\n"
+        "Sizes, columns and bandwidths are those of nccl-tests: a size is that of the larger\n"
         "buffer; algbw = size / time of the slowest rank; busbw = algbw times the share that each\n"
-        "link has to carry. ratio: this backend's time over the first one's.\n\n"
+        "link has to carry. ratio: this backend's time divided by that of the first backend.\n\n"
         "Examples:\n"
         "  coll-perf all_reduce -b 8 -e 64M --ranks=4 --backend=threads,net\n"
         "  coll-perf all_gather --backend=nccl,nccl:registered --timing=graph,eager --plot=a.svg\n"

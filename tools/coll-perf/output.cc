@@ -25,8 +25,8 @@ rt::Status cannotWrite(const std::string &path, int error) {
               (error == ENXIO ? "the reader of this pipe has closed it" : std::strerror(error))};
 }
 
-// Opening a pipe would wait for its reader, so it is opened in non-blocking mode and written in
-// blocking mode.
+// Opening a pipe would wait for its reader, so it is opened in non-blocking mode; the writes are
+// blocking.
 net::Fd openToWrite(const std::string &path, int flags) {
   net::Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666));
   if (file.valid())
@@ -34,7 +34,7 @@ net::Fd openToWrite(const std::string &path, int flags) {
   return file;
 }
 
-// 0, or errno.
+// Returns 0 or errno.
 int writeAll(const net::Fd &file, const std::string &text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t count = write(file.get(), text.data() + done, text.size() - done);

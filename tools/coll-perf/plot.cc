@@ -51,7 +51,7 @@ struct Scale {
   }
 };
 
-// The powers of ten between, and 2 and 5 times these.
+// The powers of ten between low and high, and their multiples by 2 and 5.
 std::vector<double> ticks(const Scale &scale) {
   std::vector<double> result;
   for (int power = static_cast<int>(std::floor(scale.low)); power <= scale.high; ++power)

@@ -16,7 +16,8 @@ struct Curve {
   std::vector<std::pair<double, double>> points; // bytes or another number, value; both above 0
 };
 
-// One chart: bytes to the right, values upward, both on logarithmic scales.
+// One chart, with bytes (or another number) on the horizontal axis and values on the vertical one,
+// both logarithmic.
 struct Chart {
   std::string title;
   std::string unit;
@@ -24,16 +25,16 @@ struct Chart {
   std::string countOf = {}; // "tokens": the horizontal axis has these, not bytes
 };
 
-// The chart's curve of that name; created if there is none.
+// Returns the chart's curve of that name, and creates it if there is none.
 Curve &curveOf(Chart &chart, const std::string &label);
 
 // Draws the charts one below the other.
 std::string drawSvg(const std::string &title, const std::vector<Chart> &charts);
 
 inline constexpr char kPlotHelp[] = "write curves to this file (.svg; .png needs rsvg-convert)";
-// Why there can be no plot of that name, or "".
+// Returns why no plot of that name can be written, or "".
 std::string whyNotPlottable(const std::string &path);
-// A PNG file where the name ends so, else SVG.
+// Writes a PNG file if the name ends in .png, else SVG.
 rt::Status writePlot(const std::string &path, const std::string &title,
                      const std::vector<Chart> &charts);
 

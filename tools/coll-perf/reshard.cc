@@ -1,4 +1,4 @@
-// coll-perf reshard: changes the sharding of a tensor, by our plans and by other means.
+// coll-perf reshard: changes the sharding of a tensor, by plans of coll and by other means.
 
 #include "tools/coll-perf/command.h"
 #include "tools/coll-perf/gathering.h"
@@ -38,14 +38,14 @@ int runReshard(const Words &words) {
 Command addReshard(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
   words->files.command = shownCommand(argc, argv);
-  CLI::App *reshard = app.add_subcommand(
-      "reshard", "a tensor goes from one sharding to another, between processes");
+  CLI::App *reshard =
+      app.add_subcommand("reshard", "changes the sharding of a tensor between processes");
   reshard->footer(
-      "Times are of the slowest rank, for one reshard of several in a row; GB/s is the tensor's "
-      "size by\n"
-      "that; between: what crosses from rank to rank; busiest link: what goes into the rank that "
-      "gets\nmost from others; each beside the least that any plan moves. Ranks share GPUs where "
-      "these are fewer.\n\n"
+      "Times are those of the slowest rank, for one reshard of several in a row. GB/s: the "
+      "tensor's size\n"
+      "divided by that time. between: bytes that go from rank to rank. busiest link: bytes into "
+      "the rank\nthat receives most from others. Each with the least that any plan moves. Ranks "
+      "share GPUs if\nthere are fewer.\n\n"
       "Examples:\n"
       "  coll-perf reshard --shape=4096x4096 --senders=2 --receivers=2\n"
       "  coll-perf reshard --shape=256x256,1024x1024,4096x4096 --plot=curves.svg --certificate\n"

@@ -1,4 +1,4 @@
-// rows.h - rows of measurements, as test/perf/*.jsonl holds them.
+// rows.h - rows of measurements, in the format of test/perf/*.jsonl.
 
 #ifndef COLL_TOOLS_COLL_PERF_ROWS_H
 #define COLL_TOOLS_COLL_PERF_ROWS_H
@@ -25,7 +25,7 @@ struct Row {
   double ratio() const;
 };
 
-// Appends one JSON object a line, with the machine, the date and the command.
+// Appends one JSON object per line, with the machine, the date and the command.
 rt::Status appendRows(const std::string &path, const std::string &command,
                       const std::vector<Row> &rows);
 

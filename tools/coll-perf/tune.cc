@@ -1,5 +1,5 @@
-// coll-perf tune: finds the fastest backend for each call on this machine, as a table of routes;
-// with --paths, the fastest path of messages of GPU memory.
+// coll-perf tune: finds the fastest backend for each call on this machine and writes a table of
+// routes; with --paths, the fastest path of messages of GPU memory.
 
 #include "runtime/backend/auto/routes.h"
 #include "runtime/base/dtype.h"
@@ -21,7 +21,8 @@ namespace coll::perf {
 
 namespace {
 
-// A later backend has to be faster by this much, so that noise does not make routes.
+// A backend must be faster than the best one before it in the list by this share, so that noise
+// does not make routes.
 constexpr double kMargin = 0.05;
 
 struct Words {
@@ -44,7 +45,8 @@ std::string microseconds(double us) {
   return text;
 }
 
-// A backend may occur once for each kind of memory: routes name backends without variants.
+// A backend may occur only once for each kind of memory, because routes name backends without
+// variants.
 Status check(const std::vector<Side> &sides) {
   for (const Side &side : sides) {
     if (side.backend == "auto")
@@ -54,12 +56,12 @@ Status check(const std::vector<Side> &sides) {
     for (const Side &other : sides)
       if (&side != &other && side.backend == other.backend && side.memory == other.memory)
         return Status::invalid("--backend: " + side.label + " and " + other.label +
-                               " are one in a route");
+                               " are the same backend in a route");
   }
   return {};
 }
 
-// The fastest of the sides with this kind of memory; null if there is none.
+// Returns the fastest of the sides with this kind of memory; null if there is none.
 Result<Choice> best(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &teams,
                     MemoryKind memory, uint64_t bytes) {
   Choice choice;
@@ -92,7 +94,7 @@ Result<Choice> best(const OpPlan &plan, std::vector<std::unique_ptr<Team>> &team
   return choice;
 }
 
-// Consecutive sizes with the same side become one route; the last has no end.
+// Turns consecutive sizes with the same side into one route; the last route has no end.
 void addRoutes(const OpPlan &plan, MemoryKind memory, const std::vector<Choice> &choices,
                nlohmann::ordered_json &routes) {
   for (size_t i = 0; i < choices.size(); ++i) {
@@ -137,7 +139,7 @@ Status tuneOp(const OpPlan &plan, const std::vector<Side> &sides, nlohmann::orde
   return {};
 }
 
-// The existing table; null if there is none. A pipe is not read.
+// Reads the existing table; null if there is none. A pipe is not read.
 Result<nlohmann::ordered_json> oldTable(const std::string &path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none) || std::filesystem::file_size(path, none) == 0)
@@ -150,7 +152,7 @@ Result<nlohmann::ordered_json> oldTable(const std::string &path) {
   return nlohmann::ordered_json::parse(*text);
 }
 
-// The machine that a table was made on; "" if it does not say.
+// Returns the machine that a table was made on; "" if it does not say.
 std::string machineOf(const nlohmann::ordered_json &table) {
   auto machine = table.find("machine");
   return machine != table.end() && machine->is_string() ? machine->get<std::string>() : "";
@@ -162,7 +164,7 @@ Status checkMachine(const nlohmann::ordered_json &table, const std::string &path
   if (there.empty() || there == here)
     return {};
   return Status::invalid(path + ": made on " + there + ", but this is " + here +
-                         ": a table is of one machine, so name another file");
+                         ": a table belongs to one machine, so give another file with --out");
 }
 
 nlohmann::ordered_json newTable(const Words &words, nlohmann::ordered_json routes) {
@@ -185,7 +187,7 @@ Status write(const std::string &path, const nlohmann::ordered_json &table) {
   return {};
 }
 
-// Keeps routes, and paths of other kinds of transport.
+// Keeps the routes, and the paths of other kinds of transport.
 int runPaths(Words &words) {
   Result<nlohmann::ordered_json> table = oldTable(words.out);
   Result<OpSetup> setup = prepare(words.op);
@@ -219,7 +221,7 @@ int runTune(Words &words) {
   const std::vector<std::string> ops = splitWords(words.ops);
   for (const std::string &op : ops)
     if (!isOp(op) || op == "send_recv" || op == "root_update")
-      return fail(Status::invalid("--ops: \"" + op + "\" is no collective operation"));
+      return fail(Status::invalid("--ops: \"" + op + "\" is not a collective operation"));
   std::printf("%s\n", machineName().c_str());
   for (const std::string &op : ops) {
     words.op.op = op;
@@ -236,7 +238,7 @@ int runTune(Words &words) {
   if (!any)
     return kSkipped;
   nlohmann::ordered_json table = newTable(words, std::move(routes));
-  // A file that is not a table is replaced; of a table, the other part is kept.
+  // A file that is not a table is replaced; the other part of a table is kept.
   if (Result<nlohmann::ordered_json> old = oldTable(words.out); old && old->contains("paths")) {
     if (checkMachine(*old, words.out).ok())
       table["paths"] = (*old)["paths"];
@@ -253,8 +255,8 @@ Command addTune(CLI::App &app, int argc, char **argv) {
   auto words = std::make_shared<Words>();
   words->command = shownCommand(argc, argv);
   CLI::App *tune = app.add_subcommand(
-      "tune", "measures backends and writes which is to serve what (for backend auto)");
-  tune->footer("The table is read where COLL_ROUTES names it; coll-info shows it.\n\n"
+      "tune", "measures backends and writes the table of routes for backend auto");
+  tune->footer("The table is used when COLL_ROUTES names it; coll-info shows it.\n\n"
                "Examples:\n"
                "  coll-perf tune --backend=net,nccl --ranks=4 -b 1K -e 64M -f 4 --out=routes.json\n"
                "  COLL_ROUTES=routes.json coll-perf all_reduce --backend=auto,nccl,net\n"
@@ -264,14 +266,15 @@ Command addTune(CLI::App &app, int argc, char **argv) {
       ->group("What is measured")
       ->capture_default_str();
   CLI::Option *paths =
-      tune->add_flag("--paths", words->paths,
-                     "measure instead which way messages of GPU memory, of 16 KiB to 2 MiB, are "
-                     "fastest between two processes over COLL_NET_TRANSPORT, for backend net and "
-                     "the plugin for NCCL; routes in the table stay")
+      tune->add_flag(
+              "--paths", words->paths,
+              "instead measure the fastest path of messages of GPU memory, 16 KiB to 2 MiB, "
+              "between two processes over COLL_NET_TRANSPORT, for backend net and the plugin "
+              "for NCCL; keeps the routes in the table")
           ->group("What is measured");
   for (const char *other : {"--ops", "--backend", "--ranks", "--timing"})
     paths->excludes(tune->get_option(other));
-  tune->add_option("--out", words->out, "the table")
+  tune->add_option("--out", words->out, "file of the table")
       ->group("Output")
       ->required()
       ->check(whyNotWritable);

@@ -21,10 +21,11 @@ namespace {
 constexpr uint64_t kMaxBytes = uint64_t(1) << 40;
 
 Status badSize(const std::string &text) {
-  return Status::invalid("\"" + text + "\" is no size: write 8, 64K, 1M or 2G");
+  return Status::invalid("\"" + text + "\" is not a size: write 8, 64K, 1M or 2G");
 }
 
-// From the list of the driver's kernel module: the CUDA driver must not be started before a fork.
+// Reads the list of the driver's kernel module, because the CUDA driver must not be started before
+// a fork.
 std::map<std::string, int> gpuNames() {
   std::map<std::string, int> names;
   std::error_code error;
@@ -88,7 +89,7 @@ Result<std::vector<uint64_t>> parseSizes(const std::string &text) {
     if (!last.ok())
       return last.status();
     if (*first == 0 || *first > *last)
-      return Status::invalid("\"" + entry + "\" is no range of sizes: write 4K..1M");
+      return Status::invalid("\"" + entry + "\" is not a range of sizes: write 4K..1M");
     for (uint64_t size = *first; size <= *last; size *= 2)
       sizes.push_back(size);
   }

@@ -1,4 +1,4 @@
-// units.h - byte counts, other numbers and machines, as people write them.
+// units.h - byte counts, other numbers and machines in the form that people write.
 
 #ifndef COLL_TOOLS_COLL_PERF_UNITS_H
 #define COLL_TOOLS_COLL_PERF_UNITS_H
@@ -11,22 +11,22 @@
 
 namespace coll::perf {
 
-// "8", "64K", "1.5M", "2GiB": powers of 1024.
+// Parses "8", "64K", "1.5M", "2GiB"; the units are powers of 1024.
 rt::Result<uint64_t> parseBytes(const std::string &text);
-// Sizes separated by commas, in the given order; "4K..1M" stands for all powers of two between.
-// kCollInvalidCall names what is wrong.
+// Parses sizes separated by commas, in the given order; "4K..1M" stands for all powers of two
+// between. kCollInvalidCall: the message says what is wrong.
 rt::Result<std::vector<uint64_t>> parseSizes(const std::string &text);
-// "64 KiB"; the exact number if it is not a whole number of units.
+// Returns, for example, "64 KiB"; the number of bytes if it is not a whole number of units.
 std::string formatBytes(uint64_t bytes);
 
-// Ok, or the error of a number of the command line, also if it is not a number.
+// Returns ok if the number of the command line is in the range, else an error; NaN is an error.
 rt::Status checkRange(const char *flag, double value, double low, double high);
 
 // Processor, cores that this process may use, memory and GPUs, in one line.
 std::string machineName();
 
 double median(std::vector<double> values);
-// The value below which `fraction` of the others lie. 0 if there are none.
+// The value below which `fraction` of the values lie. 0 if there are none.
 double quantile(std::vector<double> values, double fraction);
 
 } // namespace coll::perf

@@ -11,7 +11,7 @@ namespace {
 
 int64_t bf16Bytes(const MoeTask &task) { return int64_t{task.hidden} * 2; }
 
-// A half of the buffer has room for all tokens of all ranks.
+// Each half of the buffer has room for all tokens of all ranks.
 int64_t bufferBytes(const MoeTask &task) {
   kernels::MoeShape shape;
   shape.rowBytes = static_cast<uint32_t>(bf16Bytes(task));
@@ -21,7 +21,7 @@ int64_t bufferBytes(const MoeTask &task) {
   return 2 * static_cast<int64_t>(kernels::moeArea(shape).bytes);
 }
 
-// All tokens of a rank's counterparts, the sums of its own tokens, and tables.
+// Room for all tokens of a rank's counterparts, the sums of its own tokens, and tables.
 int64_t netBytes(const MoeTask &task) {
   if (task.nodes == 1)
     return 0;

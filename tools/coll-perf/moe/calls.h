@@ -1,4 +1,4 @@
-// calls.h - a rank's MoeBuffer with data in GPU memory, and the calls that are measured.
+// calls.h - a rank's MoeBuffer with data in GPU memory, and the calls to measure.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_CALLS_H
 #define COLL_TOOLS_COLL_PERF_MOE_CALLS_H
@@ -19,13 +19,14 @@ public:
                                                   net::Transport *transport);
 
   rt::MoeBuffer &buffer() { return *buffer_; }
-  // Layout and counts, which the other calls use. All ranks call it, after sync.
+  // Prepares the layout and the counts that the other calls use. All ranks call it, after sync.
   Status begin(const rt::MoeConfig &config);
   Status call(MoeCall call, const rt::MoeConfig &config);
   Status synchronize();
   int64_t numReceived() const { return handle_.numRecv; }
 
-  // Number of wrong values after one round of dispatches and a combine of their results.
+  // Returns the number of wrong values after one round of dispatches and a combine of their
+  // results.
   Result<int64_t> check(const rt::MoeConfig &config);
 
 private:
@@ -50,7 +51,7 @@ private:
   void *handleMemory_ = nullptr, *countedMemory_ = nullptr;
   rt::MoeHandle handle_;
   std::vector<int32_t> perExpert_;
-  char *rows_ = nullptr; // elsewhere
+  char *rows_ = nullptr; // rows outside of the buffer
   float *weights_ = nullptr;
   uint16_t *out_ = nullptr;
   float *outWeights_ = nullptr;

@@ -11,15 +11,15 @@
 
 namespace coll::perf {
 
-// tcp between the nodes of a task; null if there is one.
+// Returns tcp between the nodes of a task; null if there is one node.
 Result<std::unique_ptr<net::Transport>> connectNodes(const MoeTask &task,
                                                      const rt::JobOptions &job);
 
-// Exchanges cards and syncs; all ranks return a failure of any.
+// Exchanges cards and syncs; if any rank fails, all ranks return its failure.
 Status syncAll(Gathering &ranks, rt::MoeBuffer &buffer);
 
-// The transport between nodes and a rank's calls (MoeCalls, LowLatencyCalls), on all ranks or on
-// none.
+// The transport between nodes and a rank's calls (MoeCalls, LowLatencyCalls). Created on all ranks
+// or on none.
 template <typename Calls>
 Status openCalls(const MoeTask &task, const rt::JobOptions &job, Gathering &ranks,
                  std::unique_ptr<net::Transport> &transport, std::unique_ptr<Calls> &calls) {

@@ -7,7 +7,7 @@ std::vector<Chart> moeCharts(const std::vector<MoePoint> &points, const std::str
   Chart speed{"rows that a rank receives", "GB/s", {}, countOf};
   for (const MoePoint &point : points) {
     if (point.count < 1 || point.us <= 0)
-      continue; // the scales have no place for it
+      continue; // the logarithmic scales cannot show it
     curveOf(time, point.curve).points.emplace_back(point.count, point.us);
     if (point.received > 0)
       curveOf(speed, point.curve).points.emplace_back(point.count, point.received);

@@ -17,7 +17,8 @@ struct MoePoint {
   double received = 0; // GB/s; 0: there is no such figure
 };
 
-// Times, and GB/s if a point has them. `countOf`: "multiprocessors".
+// Charts of times, and of GB/s if a point has them. `countOf`: what a point counts, such as
+// "multiprocessors".
 std::vector<Chart> moeCharts(const std::vector<MoePoint> &points, const std::string &countOf);
 
 } // namespace coll::perf

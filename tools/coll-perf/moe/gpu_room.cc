@@ -30,7 +30,7 @@ Status GpuRoom::open(int rank, int ranks) {
   if (count < ranks && rank == 0)
     rt::log(rt::LogLevel::Warn, std::to_string(ranks) + " processes share " +
                                     std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
-                                    ": they take turns, so times say little");
+                                    ": they take turns, so the times are not meaningful");
   Result<std::shared_ptr<rt::dl::GpuContext>> gpu = rt::dl::GpuContext::open(cuda, rank % count);
   if (!gpu)
     return gpu.status();

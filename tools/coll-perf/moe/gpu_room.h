@@ -17,8 +17,8 @@ using rt::Status;
 // The memory lives as long as the object.
 class GpuRoom {
 public:
-  // GPU `rank`; with fewer GPUs than ranks, one that other ranks use too. kCollUnsupported: no GPU,
-  // driver or kernels.
+  // Uses GPU `rank`; with fewer GPUs than ranks, ranks share them. kCollUnsupported: no GPU, driver
+  // or kernels.
   Status open(int rank, int ranks);
 
   const std::shared_ptr<rt::dl::GpuContext> &gpu() const { return gpu_; }

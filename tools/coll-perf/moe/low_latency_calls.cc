@@ -147,7 +147,7 @@ Result<int64_t> LowLatencyCalls::check(int sms) {
     COLL_RETURN_IF_ERROR(call(pair, 0, sms));
     return synchronize();
   };
-  // An even number of calls in all.
+  // The number of calls in all must be even.
   for (bool hooked : {false, true})
     for (bool fp8 : {true, false}) {
       COLL_RETURN_IF_ERROR(play(true, fp8, false, hooked));
@@ -220,7 +220,8 @@ Result<int64_t> LowLatencyCalls::checkCombined(bool log) {
         if (topk_[at(rank_)][at(t * task_.topk + k)] >= 0)
           sum = std::fma(moeWeight(task_, rank_, t, k), rt::bf16ToF32(row[i]), sum);
       const float got = rt::bf16ToF32((*out)[at(t) * hidden + i]);
-      // Tolerance of the log format: half a step of these values' two octaves, and bf16's rounding.
+      // The tolerance of the log format is half a step of the two octaves of these values, and the
+      // rounding of bf16.
       wrong += log ? !(std::fabs(got - sum) <= 0.01f * std::fabs(sum))
                    : (*out)[at(t) * hidden + i] != rt::f32ToBf16(sum);
     }

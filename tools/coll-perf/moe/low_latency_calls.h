@@ -1,5 +1,5 @@
 // low_latency_calls.h - a rank's MoeBuffer in its low-latency mode with data in GPU memory, and the
-// calls that are measured.
+// calls to measure.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_LOW_LATENCY_CALLS_H
 #define COLL_TOOLS_COLL_PERF_MOE_LOW_LATENCY_CALLS_H
@@ -14,7 +14,8 @@
 
 namespace coll::perf {
 
-// Two calls of the mode, so that each graph of them ends with the buffer that it began with.
+// Two calls of the mode, so that the buffer is in the same state before and after each graph of
+// them.
 struct LowLatencyPair {
   const char *name;
   std::array<bool, 2> isDispatch;
@@ -24,7 +25,7 @@ struct LowLatencyPair {
 
   bool isRound() const { return isDispatch[0] != isDispatch[1]; }
 };
-// Pairs whose dispatches are bf16 come first, because combines alone need such rows.
+// Pairs with bf16 dispatches come first, because a combine alone needs such rows.
 const std::vector<LowLatencyPair> &lowLatencyPairs();
 
 class LowLatencyCalls {
@@ -40,11 +41,11 @@ public:
   void use(int tokens) { dispatch_.routing.numTokens = combine_.routing.numTokens = tokens; }
   Status call(const LowLatencyPair &pair, int which, int sms);
   Status synchronize();
-  // Rows that the last dispatch brought.
+  // Returns the number of rows that the last dispatch brought.
   Result<int64_t> numReceived();
 
-  // Number of wrong values after dispatches in both formats, and combines of the bf16 one's
-  // rows.
+  // Returns the number of wrong values after dispatches in both formats, and combines of the rows
+  // of the bf16 dispatch.
   Result<int64_t> check(int sms);
 
 private:

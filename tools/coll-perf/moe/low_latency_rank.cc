@@ -42,7 +42,7 @@ struct Maker {
   std::function<Result<int64_t>()> numReceived; // rows of the last dispatch
 };
 
-// Calls on a stream, captured in a graph.
+// Calls on a stream, captured as a graph.
 class Graph {
 public:
   Graph(const Maker &maker, const LowLatencyPair &pair, int pairs)
@@ -104,7 +104,7 @@ private:
   // Does nothing if NCCL is not available.
   Status measurePeer();
   Result<Figure> measurePair(const Maker &maker, const LowLatencyPair &pair, int tokens, int sms);
-  // `work`: is run `calls` calls at a time, and waited for.
+  // `work` makes `calls` calls each time; the function runs it repeatedly and waits for it.
   Result<Times> time(const Maker &maker, const std::function<Status()> &work, int calls);
   Status addWrong(const Result<int64_t> &mine);
   void print(const std::string &name, const Figure &figure) const;
@@ -195,7 +195,7 @@ Status LowLatencyRank::addWrong(const Result<int64_t> &mine) {
   return Status::okay();
 }
 
-// Bytes of rows that a rank receives from experts, or sends them.
+// The bytes of rows that a rank receives from experts, or sends to them.
 double bytesOf(const MoeTask &task, const Figure &figure) {
   const double fp8 = task.hidden + 4.0 * task.numScales(), bf16 = task.hidden * 2.0;
   const double sent = figure.pair->fp8 ? fp8 : bf16;
@@ -218,8 +218,8 @@ void LowLatencyRank::print(const std::string &name, const Figure &figure) const 
   std::fflush(stdout);
 }
 
-// The figure of NCCL that is compared with one of ours; null: none. NCCL has neither hooks nor a
-// format of its own.
+// Returns the figure of NCCL that one of ours is compared with; null if there is none. NCCL has
+// neither hooks nor a compressed format, so those are compared with its plain calls.
 const Figure *LowLatencyRank::peerOf(const Figure &figure) const {
   for (const Figure &peer : peers_)
     if (peer.tokens == figure.tokens && peer.pair->isDispatch == figure.pair->isDispatch &&

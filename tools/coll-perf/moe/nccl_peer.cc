@@ -22,7 +22,7 @@ constexpr uint32_t kBlocksOfMultiprocessor = 8;
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-// Whether the token has an expert on that rank.
+// Returns true if the token has an expert on that rank.
 bool goesTo(const MoeTask &task, const std::vector<int64_t> &topk, int64_t token, int rank) {
   const int64_t local = task.experts / task.ranks;
   const auto row = topk.begin() + token * task.topk;
@@ -155,12 +155,12 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
         if (count > 0)
           messages.push_back({sends, rank, base + place + first * bytes, at(count * bytes)});
       };
-      // In the low-latency mode weights stay.
+      // In the low-latency mode the weights are not sent.
       if (array == &MoeRun::topkWeights && isWorstCase_)
         continue;
       part(out_, cargo.out.*array, sendBegin_, cargo.there, true);
       part(in_, cargo.in.*array, recvBegin_, cargo.there, false);
-      // Experts return rows and weights.
+      // Experts return rows and weights, no indices.
       if (array == &MoeRun::topkIdx)
         continue;
       part(in_, cargo.in.*array, recvBegin_, cargo.back, true);
@@ -204,7 +204,7 @@ Status NcclMoePeer::fill() {
   keep(placesOnGpu_, room_.upload(places_));
   keep(counts_, room_.upload(counts));
   const MoeRecord full = {static_cast<uint32_t>(rowBytes), static_cast<uint32_t>(task_.topk), 0};
-  // Along known routes, indices do not travel.
+  // Indices are not sent if the routes are known.
   const uint32_t numTopk = isWorstCase_ ? full.numTopk : 0;
   const MoeRecord fp8Record = {static_cast<uint32_t>(task_.hidden), numTopk,
                                static_cast<uint32_t>(task_.numScales())};

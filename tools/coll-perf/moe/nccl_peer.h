@@ -2,11 +2,11 @@
 // their ranks, travel by NCCL's sends and receives in one group (an all_to_all with the actual
 // number for each rank), and returned rows are added up by token.
 //
-// The packing and the adding are kernels of ours over the whole GPU. Tokens, experts and data are
-// those of MoeCalls; rows for the own rank go through NCCL, too.
+// The packing and the adding are kernels of coll that use the whole GPU. Tokens, experts and data
+// are those of MoeCalls; rows for the rank itself go through NCCL, too.
 //
-// The low-latency mode does not count, so the worst case goes to and comes from each rank: all
-// tokens. Unused places have no experts. So calls may be captured.
+// The low-latency mode does not count, so each message has the size of the worst case, all tokens;
+// unused places have no experts. Therefore calls may be captured.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
 #define COLL_TOOLS_COLL_PERF_MOE_NCCL_PEER_H
@@ -25,10 +25,10 @@ namespace coll::perf {
 class NcclMoePeer {
 public:
   // Called by all ranks together. kCollUnsupported if NCCL cannot connect them. Sends the worst
-  // case if the task is one of the low-latency mode.
+  // case if the task uses the low-latency mode.
   static Result<std::unique_ptr<NcclMoePeer>>
   create(const MoeTask &task, int rank, const rt::dl::Nccl &nccl, const NcclRanks::Swap &swap);
-  // The same between processes; null, after a line by rank 0, if NCCL cannot connect them.
+  // The same between processes; null, after rank 0 has printed why, if NCCL cannot connect them.
   static Result<std::unique_ptr<NcclMoePeer>> join(const MoeTask &task, Gathering &ranks);
   ~NcclMoePeer();
 
@@ -36,24 +36,24 @@ public:
   Status use(int tokens);
   const GpuRoom &room() const { return room_; }
   rt::dl::CudaStream stream() const { return stream_; }
-  // Tokens that arrive at this rank in a dispatch.
+  // The number of tokens that arrive at this rank in a dispatch.
   int64_t numReceived() const;
-  // Dispatch, DispatchFp8 and Combine enqueue; DispatchCounts waits for the counts, by which a
-  // framework sizes its messages.
+  // Dispatch, DispatchFp8 and Combine only enqueue; DispatchCounts waits for the counts, which a
+  // framework needs for the sizes of its messages.
   Status call(MoeCall call);
   static bool has(MoeCall call) {
     return call != MoeCall::Layout && call != MoeCall::CombineCopied;
   }
   // Waits until all enqueued work is done, or the task's deadline.
   Status synchronize();
-  // Number of wrong values after one round.
+  // Returns the number of wrong values after one round.
   Result<int64_t> check();
   std::string name() const {
     return ranks_->name() + " send/recv, packed" + (isWorstCase_ ? ", worst case" : "");
   }
 
 private:
-  // Rows and the data beside them in a message: one array after another, by rank.
+  // Rows and the data sent with them in a message: one array after another, by rank.
   struct Cargo {
     kernels::MoeRecord record;
     kernels::MoeRun out, in;
@@ -81,8 +81,8 @@ private:
   rt::dl::CudaStream stream_ = nullptr;
   rt::dl::CudaEvent event_ = nullptr;
   uint32_t blocks_ = 0;
-  // This rank's tokens by rank, and where a rank's begin; tokens that arrive, by source; and how
-  // many these are.
+  // This rank's tokens by rank, and where each rank's begin; the tokens that arrive, by source; and
+  // how many they are.
   std::vector<int32_t> tokens_, places_, going_, coming_;
   std::vector<int64_t> sendBegin_, recvBegin_;
   std::vector<int64_t> topk_;

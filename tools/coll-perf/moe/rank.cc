@@ -35,7 +35,7 @@ public:
 
   Status open(const rt::JobOptions &job);
   Result<Measured> measure();
-  // Wrong values on all ranks in all checks; -1: not checked.
+  // The number of wrong values on all ranks in all checks; -1: not checked.
   int64_t wrong() const { return wrong_; }
   Status close();
 
@@ -44,7 +44,7 @@ private:
 
   bool isWanted(MoeCall call) const { return call != MoeCall::DispatchFp8 || task_.fp8; }
   Status addWrong(const Result<int64_t> &mine);
-  // Time of `work`, of the slowest rank.
+  // Returns the time of `work` on the slowest rank.
   Result<double> timeOnce(const Step &work, const Step &synchronize);
   Result<Figure> measureCall(MoeCall call, int sms, const Step &work, const Step &synchronize);
   Status measureOurs(int sms, std::vector<Figure> &figures);
@@ -133,7 +133,7 @@ Status MoeRank::measureOurs(int sms, std::vector<Figure> &figures) {
     received_ += static_cast<double>(count) / task_.ranks;
   if (task_.check)
     COLL_RETURN_IF_ERROR(addWrong(calls_->check(config)));
-  // The check's dispatches are over on all ranks before others begin.
+  // The check's dispatches must have ended on all ranks before others begin.
   COLL_RETURN_IF_ERROR(ranks_.agree(calls_->begin(config)));
   for (MoeCall call : task_.calls) {
     if (!isWanted(call) || (call == MoeCall::Layout && sms != task_.sms[0]))
@@ -186,7 +186,7 @@ Status MoeRank::close() {
   return calls_->buffer().destroy();
 }
 
-// The figure of NCCL that a call is compared with; null: none.
+// Returns the figure of NCCL that a call is compared with, or null.
 const Figure *peerOf(const Measured &measured, MoeCall call) {
   const MoeCall same = call == MoeCall::CombineCopied ? MoeCall::Combine : call;
   for (const Figure &peer : measured.peers)
@@ -271,7 +271,8 @@ Result<MoeReport> measureNormal(const MoeTask &task, Gathering &ranks, const rt:
   return MoeReport{rowsOf(task, *measured), pointsOf(task, *measured), self.wrong()};
 }
 
-// `of`: distinguishes the report's curves from others, or empty.
+// `of` is added to the names of the report's curves to distinguish them from others; it may be
+// empty.
 void append(MoeReport &all, const MoeReport &one, const std::string &of) {
   all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
   for (MoePoint point : one.points) {

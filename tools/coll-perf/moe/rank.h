@@ -26,7 +26,7 @@ struct MoeFiles {
 };
 
 // Measures the tasks, which differ only in tokens and experts, one after the other; rank 0 reports.
-// Returns the exit code (77: it cannot be measured here).
+// Returns the exit code (77 if it cannot be measured here).
 int runMoeRank(const std::vector<MoeTask> &tasks, const rt::JobOptions &job, const MoeFiles &files);
 
 } // namespace coll::perf

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMost = 1 << 20; // tokens, and values of one
 
-// splitmix64: every bit depends on all bits.
+// splitmix64, whose output bits depend on all input bits.
 uint64_t mixed(uint64_t value) {
   value += 0x9e3779b97f4a7c15u;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;

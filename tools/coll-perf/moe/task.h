@@ -1,7 +1,7 @@
 // task.h - the tasks of `coll-perf moe`, and their data.
 //
-// All data is a function of a seed, the rank and the place, so every rank knows what it should
-// receive.
+// All data is a function of a seed, the rank and the place, so every rank can compute what it
+// should receive.
 
 #ifndef COLL_TOOLS_COLL_PERF_MOE_TASK_H
 #define COLL_TOOLS_COLL_PERF_MOE_TASK_H
@@ -46,7 +46,7 @@ struct MoeTask {
   std::vector<int> sms = {24};
   // not empty: measures that mode with these numbers; `tokens` is the largest
   std::vector<int> lowLatencyTokens;
-  // The shortest last, when the GPU has reached its full clock.
+  // The shortest calls come last, when the GPU has reached its full clock.
   std::vector<MoeCall> calls = {MoeCall::Dispatch, MoeCall::DispatchCounts, MoeCall::DispatchFp8,
                                 MoeCall::Combine,  MoeCall::CombineCopied,  MoeCall::Layout};
   bool fp8 = true;
@@ -69,14 +69,16 @@ private:
   Status validateLowLatency() const;
 };
 
-// Experts of every token of a rank, distinct; -1 if there are fewer.
+// The experts of every token of a rank, all different; -1 for the rest if there are fewer than
+// top-k.
 std::vector<int64_t> moeTopk(const MoeTask &task, int rank);
 float moeWeight(const MoeTask &task, int rank, int64_t token, int k);
 float moeScale(const MoeTask &task, int rank, int64_t token, int64_t i);
-// Bytes of a token's row; as bf16 they are finite, and sums of eight of them exact in f32.
+// Writes the bytes of a token's row. As bf16 they are finite, and sums of eight of them are exact
+// in f32.
 void moeRow(const MoeTask &task, int rank, int64_t token, int64_t rowBytes, char *to);
 
-// (source, token) of everything that a rank receives, in order.
+// A token that a rank receives, and its source.
 struct MoeArrival {
   int source;
   int64_t token;

@@ -1,4 +1,5 @@
-// arena.h - buffers for messages in flight: one for each, so that caches do not flatter the result.
+// arena.h - buffers for messages in flight, a different one for each, so that caches do not make
+// the result too good.
 
 #ifndef COLL_TOOLS_COLL_PERF_NET_ARENA_H
 #define COLL_TOOLS_COLL_PERF_NET_ARENA_H
@@ -11,7 +12,7 @@ namespace coll::perf {
 
 class Arena {
 public:
-  // Null data if there is not enough memory. All pages are touched, so that no page fault is
+  // The data is null if there is not enough memory. All pages are touched, so that no page fault is
   // measured.
   Arena(uint64_t slots, uint64_t bytes) : stride_((bytes + 4095) & ~uint64_t(4095)) {
     total_ = slots * stride_;

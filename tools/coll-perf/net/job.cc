@@ -77,7 +77,7 @@ Status Job::fork(int (*follow)(Job &)) {
   if (child_ < 0)
     return net::linkError("fork", errno);
   if (child_ == 0) {
-    // The measuring process may be killed: its peer ends with it.
+    // If the measuring process is killed, its peer ends, too.
     endWithParent(parent);
     write.reset();
     runChild(read.get(), follow);

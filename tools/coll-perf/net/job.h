@@ -17,18 +17,18 @@ using rt::Status;
 
 class Job {
 public:
-  // Forks a peer that runs `follow` and exits with its result, unless `place` says where the peer
-  // is; then this process is rank 0 if it listens. No thread may exist yet.
+  // Forks a peer that runs `follow` and exits with its result, unless `place` gives the address of
+  // a peer; then this process is rank 0 if it listens. The process must have no other threads.
   static Result<std::unique_ptr<Job>> create(const NetPlace &place, int (*follow)(Job &));
-  // Ends the forked peer, if it has not ended by itself.
+  // Ends the forked peer if it is still running.
   ~Job();
 
   int rank() const { return bootstrap_->rank(); }
   const net::Secret &secret() const { return secret_; }
   const NetPlace &place() const { return place_; }
-  // Whether both processes are on this machine, one started by the other.
+  // Returns true if both processes are on this machine, one started by the other.
   bool alone() const { return !place_.isListener && place_.connect.empty(); }
-  // Exchanges values with the other rank.
+  // Sends a value to the other rank and returns the value received from it.
   Result<std::string> swap(const std::string &mine);
   // Called after the last swap: waits for a forked peer; an error if it failed.
   Status finish();

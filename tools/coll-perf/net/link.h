@@ -22,23 +22,24 @@ public:
   virtual std::string describe() const = 0;
   // The device that it uses on this rank, if known.
   virtual std::string device() const { return {}; }
-  // Sends known bytes there and back, and compares; does nothing for a plain socket.
+  // Sends known bytes there and back, and compares them; does nothing for a plain socket.
   virtual Status verify(uint64_t bytes) = 0;
-  // `count` round trips on the first connection. Rank 0 receives their times, in µs. For a
-  // one-sided operation, the time of the operation, while rank 1 is idle.
+  // Makes `count` round trips on the first connection. Rank 0 receives their times, in µs. For a
+  // one-sided operation it is the time of the operation, while rank 1 is idle.
   virtual Status pingPong(uint64_t bytes, uint64_t count, std::vector<double> &timesUs) = 0;
   // Moves `count` messages over each connection from rank 0 to rank 1, and as many back if
-  // `bothWays`. Seconds until all has arrived, at rank 0.
+  // `bothWays`. Rank 0 gets the seconds until all have arrived.
   virtual Result<double> stream(uint64_t bytes, uint64_t count, bool bothWays) = 0;
 };
 
 // The transport that the plan names.
 Result<std::unique_ptr<Link>> makeTransportLink(Job &job, const NetPlan &plan);
-// Plain sockets: plan.sockets of them (or four) for each connection and device, one thread for each
-// direction of each socket, blocking calls; the ping-pong polls.
+// Plain sockets: plan.sockets of them (default four) for each connection and device, one thread for
+// each direction of each socket, with blocking calls; the ping-pong polls.
 Result<std::unique_ptr<Link>> makeRawLink(Job &job, const NetPlan &plan);
-// The programs of package perftest (ib_send_bw and others) over `device`, "mlx5_0:1", the first of
-// several ("mlx5_0:1+mlx5_1:1"); null, on both ranks, if one of them does not have the programs.
+// The programs of package perftest (ib_send_bw and others) over `device`, such as "mlx5_0:1"; of
+// several ("mlx5_0:1+mlx5_1:1") they use the first. Null on both ranks if one of them does not have
+// the programs.
 Result<std::unique_ptr<Link>> makePerftestLink(Job &job, const NetPlan &plan,
                                                const std::string &device);
 

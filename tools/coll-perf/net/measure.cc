@@ -11,7 +11,7 @@ namespace coll::perf {
 
 namespace {
 
-// Processor time of this process, and of programs that it has run.
+// Returns the processor time of this process and of the programs that it has run.
 double cpuSeconds() {
   auto seconds = [](const timeval &t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
@@ -52,7 +52,7 @@ Figure figureOf(const NetPlan &plan, Mode mode, uint64_t bytes, uint64_t count, 
   Figure figure;
   figure.cores = run.seconds > 0 ? run.cpu / run.seconds : 0;
   if (mode == Mode::Latency) {
-    // One way of a message is half a round trip; a one-sided operation counts completely.
+    // Half a round trip is one way of a message; a one-sided operation counts completely.
     double share = plan.op == Op::Send ? 0.5 : 1;
     figure.value = median(run.timesUs) * share;
     figure.p99 = quantile(run.timesUs, 0.99) * share;

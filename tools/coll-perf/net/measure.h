@@ -13,11 +13,11 @@ struct Figure {
   double cores = 0; // busy cores of both processes
 };
 
-// At rank 0. Takes about plan.seconds. `count` is the number to start with, and returns the number
-// that was used.
+// Called on rank 0. Takes about plan.seconds. `count` is the number of messages to start with, and
+// returns the number that was used.
 Result<Figure> measure(Job &job, Link &link, const NetPlan &plan, Mode mode, uint64_t bytes,
                        uint64_t &count);
-// At rank 1: does its part of one measure().
+// Called on rank 1: does its part of one measure().
 Status follow(Job &job, Link &link, Mode mode, uint64_t bytes);
 
 } // namespace coll::perf

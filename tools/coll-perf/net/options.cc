@@ -56,12 +56,12 @@ uint64_t NetPlan::largest() const {
 
 Status check(const NetPlan &plan) {
   if (plan.transport != "tcp" && plan.transport != "verbs")
-    return Status::invalid("there is no transport \"" + plan.transport +
-                           "\" between processes: tcp, verbs");
+    return Status::invalid("unknown transport \"" + plan.transport +
+                           "\"; --transport is tcp or verbs");
   if (plan.sizes.empty() || plan.modes.empty())
-    return Status::invalid("no sizes, or no modes");
+    return Status::invalid("--sizes or --modes is empty");
   if (std::count(plan.sizes.begin(), plan.sizes.end(), 0u))
-    return Status::invalid("sizes are 1 byte or more");
+    return Status::invalid("--sizes have to be 1 byte or more");
   COLL_RETURN_IF_ERROR(checkRange("--connections", plan.connections, 1, 1024));
   COLL_RETURN_IF_ERROR(checkRange("--inflight", plan.inflight, 1, 128));
   COLL_RETURN_IF_ERROR(checkRange("--rails", plan.rails, 1, net::BondOptions::kMaxRails));
@@ -72,9 +72,9 @@ Status check(const NetPlan &plan) {
   uint64_t slots = static_cast<uint64_t>(plan.connections) * static_cast<uint64_t>(plan.inflight);
   if (plan.largest() > kMaxArenaBytes / slots)
     return Status::invalid("messages of " + formatBytes(plan.largest()) + ", " +
-                           std::to_string(slots) + " on the way, need more than " +
+                           std::to_string(slots) + " in flight, need more than " +
                            formatBytes(kMaxArenaBytes) +
-                           " of buffers: fewer connections, or a smaller --inflight");
+                           " of buffers: use fewer --connections, or a smaller --inflight");
   return {};
 }
 
@@ -126,8 +126,10 @@ Result<NetPlan> decodePlan(const std::string &text) {
       return sound.annotate("the listening side's plan");
     return plan;
   } catch (const nlohmann::json::exception &error) {
-    return Status(kCollMismatch,
-                  std::string("the listening side sent no plan of this version: ") + error.what());
+    return Status(
+        kCollMismatch,
+        std::string("the listening side is of another version, its plan cannot be read: ") +
+            error.what());
   }
 }
 

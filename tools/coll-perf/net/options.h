@@ -14,7 +14,7 @@ namespace coll::perf {
 enum class Mode { Latency, OneWay, BothWays };
 enum class Op { Send, Write, Read };
 
-// Both processes measure the same: rank 0 tells rank 1.
+// What both processes measure; rank 0 sends it to rank 1.
 struct NetPlan {
   std::string transport = "tcp";
   std::vector<uint64_t> sizes;
@@ -32,7 +32,7 @@ struct NetPlan {
   uint64_t largest() const;
 };
 
-// Options of one process alone.
+// Options that apply to one process only.
 struct NetPlace {
   std::string iface;
   std::string listen, connect; // both empty: starts the peer itself
@@ -40,7 +40,7 @@ struct NetPlace {
   int64_t timeoutUs = 60'000'000;
 };
 
-// Whether the plan can run: counts in range, memory bounded.
+// Checks that the plan can run: numbers in range, memory bounded.
 rt::Status check(const NetPlan &plan);
 std::string encode(const NetPlan &plan);
 // Decodes a peer's plan: kCollMismatch if it is not one.
@@ -48,7 +48,7 @@ rt::Result<NetPlan> decodePlan(const std::string &text);
 
 const char *nameOf(Mode mode);
 const char *nameOf(Op op);
-// Names separated by commas; kCollInvalidCall names the unknown one.
+// Parses names separated by commas; kCollInvalidCall: the message names the unknown one.
 rt::Result<std::vector<Mode>> parseModes(const std::string &text);
 rt::Result<Op> parseOp(const std::string &text);
 

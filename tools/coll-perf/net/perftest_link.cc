@@ -1,5 +1,5 @@
-// The comparison for the verbs transport: perftest's programs, in processes of their own. Rank 0
-// runs their server, rank 1 their client, whose output is used.
+// The comparison for the verbs transport: perftest's programs, in their own processes. Rank 0 runs
+// their server, rank 1 their client, whose output is used.
 
 #include "tools/coll-perf/net/link.h"
 
@@ -25,7 +25,7 @@ std::string findProgram(const std::string &name) {
   return {};
 }
 
-// The output of a command. An error if it fails.
+// Returns the output of a command; an error if it fails.
 Result<std::string> outputOf(const std::string &command) {
   FILE *pipe = popen((command + " 2>&1").c_str(), "r");
   if (!pipe)
@@ -39,7 +39,7 @@ Result<std::string> outputOf(const std::string &command) {
   return text;
 }
 
-// The numbers after `bytes` in the line that begins with it.
+// Returns the numbers after `bytes` in the line that begins with it.
 std::vector<double> figuresFor(const std::string &text, uint64_t bytes) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -65,7 +65,7 @@ public:
       device_ += " -i " + device.substr(colon + 1);
   }
 
-  // Whether both ranks have the programs.
+  // Returns true if both ranks have the programs.
   Result<bool> available();
   std::string describe() const override {
     return std::string("perftest's ") + verb() + " programs";
@@ -151,8 +151,8 @@ Status PerftestLink::pingPong(uint64_t bytes, uint64_t count, std::vector<double
   // Iterations, shortest, longest, typical, …
   std::vector<double> figures = figuresFor(*text, bytes);
   if (figures.size() < 4)
-    return {kCollMismatch, "perftest printed something else than a table"};
-  // A send's time is half a round trip already.
+    return {kCollMismatch, "the output of perftest has no table of results"};
+  // perftest reports half a round trip for a send.
   double typical = figures[3] * (plan_.op == Op::Send ? 2 : 1);
   timesUs.assign(count, typical);
   return {};
@@ -168,7 +168,7 @@ Result<double> PerftestLink::stream(uint64_t bytes, uint64_t count, bool bothWay
   // Iterations, peak, average in MiB/s, of both directions together.
   std::vector<double> figures = figuresFor(*text, bytes);
   if (figures.size() < 3 || !(figures[2] > 0))
-    return Status(kCollMismatch, "perftest printed something else than a table");
+    return Status(kCollMismatch, "the output of perftest has no table of results");
   double rate = figures[2] * (1 << 20) / (bothWays ? 2 : 1);
   return static_cast<double>(bytes * count) * plan_.connections / rate;
 }

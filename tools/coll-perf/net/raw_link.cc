@@ -1,4 +1,4 @@
-// Plain sockets, as fast as blocking calls allow: the comparison for the tcp transport.
+// Plain sockets, as fast as blocking calls can be: the comparison for the tcp transport.
 
 #include "runtime/base/thread.h"
 #include "runtime/net/tcp/tcp.h"
@@ -24,14 +24,15 @@ using net::Address;
 using net::Fd;
 using net::nowUs;
 
-// The first message of a connecting socket, so that a stranger cannot take part.
+// The first message of a connecting socket; it keeps strangers out.
 struct Hello {
   uint64_t token;
   uint64_t index;
 };
-// Smaller pieces are not worth another socket, for the transport neither.
+// Splitting messages over sockets into smaller pieces is not worth it; the transport has the same
+// limit.
 constexpr uint64_t kPieceBytes = 64 << 10;
-// Used if the transport chooses by itself.
+// Used if the number of sockets is left to the transport.
 constexpr int kDefaultSockets = net::TcpOptions::kDataStreams;
 constexpr int64_t kStallUs = 30'000'000;
 
@@ -59,7 +60,7 @@ Status recvAll(int fd, uint8_t *data, uint64_t bytes) {
   return {};
 }
 
-// The same, polling instead of sleeping.
+// Like recv, but polls instead of sleeping.
 Status recvPolling(int fd, uint8_t *data, uint64_t bytes) {
   for (int64_t idle = 0; bytes > 0;) {
     ssize_t count = ::recv(fd, data, bytes, MSG_DONTWAIT);
@@ -94,7 +95,7 @@ public:
   Result<double> stream(uint64_t bytes, uint64_t count, bool bothWays) override;
 
 private:
-  // Bytes of one call, for a message over all sockets of a connection.
+  // The bytes of one call when a message is spread over all sockets of a connection.
   uint64_t pieceOf(uint64_t bytes) const {
     return std::max(bytes / sockets_, std::min(bytes, kPieceBytes));
   }
@@ -241,7 +242,7 @@ Status RawLink::run(size_t socket, bool isSend, uint64_t piece, uint64_t count) 
 
 Result<double> RawLink::stream(uint64_t bytes, uint64_t count, bool bothWays) {
   uint64_t piece = pieceOf(bytes);
-  // As many bytes as the messages have, spread over the sockets.
+  // Moves as many bytes as the messages have, spread over the sockets.
   uint64_t pieces = std::max<uint64_t>(1, bytes * count / (piece * sockets_));
   std::vector<std::thread> threads;
   std::vector<Status> outcomes(fds_.size() * 2);
@@ -273,7 +274,7 @@ Result<double> RawLink::stream(uint64_t bytes, uint64_t count, bool bothWays) {
   for (const Status &outcome : outcomes)
     COLL_RETURN_IF_ERROR(outcome);
   double seconds = static_cast<double>(nowUs() - begin) * 1e-6;
-  // The time for the requested bytes.
+  // Scales the time to the requested bytes.
   return seconds * static_cast<double>(bytes * count) /
          static_cast<double>(piece * pieces * sockets_);
 }

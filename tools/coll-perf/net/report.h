@@ -11,7 +11,7 @@
 
 namespace coll::perf {
 
-// One size in one mode: medians over the repetitions.
+// One size in one mode; the figures are medians over the repetitions.
 struct Point {
   Mode mode;
   uint64_t bytes;
@@ -23,7 +23,7 @@ public:
   // Prints what is compared. `jsonPath` may be empty.
   Report(const NetPlan &plan, const std::string &ours, const std::string &peer,
          std::string jsonPath, std::string command);
-  // Prints a line of the table, with a heading where the mode changes, and writes the row.
+  // Prints a line of the table, with a heading if the mode changes, and writes the row.
   Status add(const Point &point);
   Status writePlot(const std::string &path) const;
 

@@ -1,4 +1,4 @@
-// A transport of runtime/net, used by one thread, as NCCL's proxy or a rank would.
+// A transport of runtime/net, driven by one thread, like NCCL's proxy or a rank does.
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/tcp/tcp.h"
@@ -22,11 +22,11 @@ using net::Request;
 using net::Segment;
 
 constexpr uint64_t kDataTag = 1, kDoneTag = 2, kHelloTag = 3;
-// Without progress for this long the peer is lost.
+// After this long without progress the peer counts as lost.
 constexpr int64_t kStallUs = 30'000'000;
 constexpr int kSpins = 200;
 
-// Says when to give up waiting. Call `moved` after each look.
+// Decides when to give up waiting. Call `moved` after each poll.
 class Patience {
 public:
   Status look(bool moved) {
@@ -40,7 +40,7 @@ public:
     if (idle_ == kSpins)
       sinceUs_ = nowUs();
     if (idle_ % 1024 == 0 && nowUs() - sinceUs_ > kStallUs)
-      return {kCollTimeout, "nothing has moved for 30 s"};
+      return {kCollTimeout, "no progress for 30 s"};
     return {};
   }
 
@@ -98,9 +98,9 @@ private:
 
   Job &job_;
   NetPlan plan_;
-  // Slots for messages. One more slot in each arena is for verify(), and no one-sided operation
-  // uses it: the owner of memory is not ordered with the thread that serves the peer's reads and
-  // writes.
+  // Slots for messages. Each arena has one more slot, for verify(). One-sided operations do not use
+  // it, because the thread that owns the memory is not ordered with the thread that serves the
+  // peer's reads and writes.
   uint64_t slots_;
   Arena out_, in_;
   std::unique_ptr<net::Transport> transport_;
@@ -146,7 +146,7 @@ Result<std::unique_ptr<net::Transport>> TransportLink::makeVerbs() {
 #endif
 }
 
-// Its devices, as many at once as the plan says.
+// Uses the transport's devices, as many at once as the plan says.
 Status TransportLink::join(std::unique_ptr<net::Transport> transport) {
   transport_ = std::move(transport);
   if (plan_.rails == 1)
@@ -159,13 +159,13 @@ Status TransportLink::join(std::unique_ptr<net::Transport> transport) {
   if (!joined.ok())
     return joined.status();
   transport_ = joined.take();
-  // Named by all of its devices. With fewer devices, the result would have a wrong name.
+  // The result is named by all of its devices, so fewer devices would give a wrong name.
   const std::string name = device();
   const auto count = 1 + std::count(name.begin(), name.end(), '+');
   if (count < plan_.rails)
     return Status::invalid("there are fewer than " + std::to_string(plan_.rails) +
                            " devices (--rails, COLL_NET_RAILS): " + name +
-                           "; --iface or COLL_NET_RDMA_DEVICES names them");
+                           "; name more with --iface or COLL_NET_RDMA_DEVICES");
   description_ += ", over each of " + std::to_string(plan_.rails) + " devices";
   return {};
 }
@@ -178,8 +178,8 @@ Status TransportLink::open() {
   if (!made.ok())
     return made.status();
   COLL_RETURN_IF_ERROR(join(made.take()));
-  // Packets from a port to itself need not leave the device: if both ranks are here, each uses
-  // another port.
+  // Packets from a port to itself need not leave the device, so if both ranks are here, each uses a
+  // different port.
   if (plan_.transport == "verbs" && job_.alone() && transport_->devices().size() > 1)
     device_ = job_.rank();
   description_ = plan_.transport + " over " + device() + ", " + description_;
@@ -217,7 +217,7 @@ Status TransportLink::connect() {
   return connectAll(handle);
 }
 
-// Connections arrive in any order; each sends its number.
+// Connections arrive in any order, so each one sends its number.
 Status TransportLink::acceptAll(net::Listener &listener) {
   connections_.resize(static_cast<size_t>(plan_.connections));
   Patience patience;
@@ -298,7 +298,7 @@ Status TransportLink::move(Connection &connection, bool isSend, const Segment &s
   return waitFor(connection, *request);
 }
 
-// Both ranks have arrived, and their earlier messages have ended.
+// Waits until both ranks have arrived and their earlier messages have ended.
 Status TransportLink::meet() {
   uint8_t mine = 1, theirs = 0;
   Segment out{&mine, 1, nullptr}, in{&theirs, 1, nullptr};
@@ -328,7 +328,7 @@ Result<Request *> TransportLink::post(const Flow &flow, uint64_t bytes) {
   return flow.connection->iread(&in, 1, peerOut_, out_.offset(slot));
 }
 
-// Handles ended requests, and posts as many again.
+// Handles completed requests, and posts as many new ones.
 Result<bool> TransportLink::advance(Flow &flow, uint64_t bytes, uint64_t count) {
   bool moved = false;
   while (flow.done < flow.posted) {

@@ -15,7 +15,7 @@ namespace {
 using rt::dl::GpuContext;
 using rt::dl::GpuMemory;
 
-// The size of each buffer: source and destination in place are one.
+// The size of each buffer; in place, source and destination are the same buffer.
 int64_t roomOf(const OpPlan &plan, int rank) {
   int64_t elems = 1;
   for (uint64_t bytes : plan.sizes()) {
@@ -25,7 +25,7 @@ int64_t roomOf(const OpPlan &plan, int rank) {
   return elems * rt::dtypeSize(plan.dtype);
 }
 
-// Host memory for source and destination of the ranks of these sides.
+// The host memory for source and destination of all ranks of these sides.
 double hostRoomOf(const OpPlan &plan, const std::vector<Side> &sides) {
   double room = 0;
   for (int rank = 0; rank < plan.ranks; ++rank)
@@ -196,7 +196,7 @@ Status checkHostRoom(const OpPlan &plan, const std::vector<Side> &sides) {
   };
   return Status::invalid("the buffers of " + std::to_string(plan.ranks) + " ranks take " +
                          inMiB(room) + " of host memory together, and " + limit.name + " is " +
-                         inMiB(there) + ": a smaller -e, fewer ranks or backends");
+                         inMiB(there) + ": use a smaller -e, fewer ranks or fewer backends");
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::create(const OpPlan &plan, const Side &side, int rank,

@@ -12,7 +12,7 @@ namespace coll::perf {
 
 namespace {
 
-// A prime, so that misplaced blocks do not look right.
+// A prime, so that misplaced blocks do not look correct.
 constexpr int64_t kPeriod = 65521;
 constexpr int64_t kMostSums = 4 << 20;
 
@@ -124,7 +124,8 @@ Extent Reference::extent(int rank) const {
   if (plan_.op == "send_recv" || plan_.op == "root_update")
     return {count_, count_};
   rt::Call made = call();
-  // Off the root too: backends define the content there.
+  // Set on all ranks, because backends define the content of `dst` on every rank, not only the
+  // root.
   made.dst = &made;
   rt::CallExtents extents = rt::extentsOf(made, plan_.ranks, rank);
   return {extents.src, extents.dst};
@@ -183,7 +184,7 @@ void Pattern::copyGiven(int rank, int64_t first, int64_t count, void *to) {
 
 void Pattern::fill(int64_t first, int64_t count, void *src) { copyGiven(rank_, first, count, src); }
 
-// Parameters are the contribution of an additional rank.
+// The parameters are generated like the contribution of an additional rank.
 void Pattern::fillParameters(int64_t first, int64_t count, void *parameters) {
   copyGiven(plan_.ranks, first, count, parameters);
 }
@@ -197,7 +198,8 @@ void Pattern::parameters(const OpPlan &plan, int64_t first, std::vector<float> &
         load(plan.dtype, period + (first + static_cast<int64_t>(i)) % kPeriod * size));
 }
 
-// A new parameter, with the rounding that is allowed if gradients are summed in the type.
+// Returns the new parameter, and the rounding error that is allowed if gradients are summed in
+// their type.
 Pattern::Sum Pattern::update(int64_t i) const {
   char stored[8];
   auto rounded = [&](double value) {
@@ -280,7 +282,7 @@ int64_t Pattern::wrong(const Reference &reference, int64_t first, int64_t count,
     return wrongCopies(plan_.root, rank_ * block + first, count, bytes);
   if (plan_.op == "send_recv")
     return wrongCopies((rank_ + plan_.ranks - 1) % plan_.ranks, first, count, bytes);
-  // all_gather, gather and all_to_all: a block of each rank.
+  // all_gather, gather and all_to_all have a block of each rank.
   const int64_t offset = plan_.op == "all_to_all" ? rank_ * block : 0;
   int64_t wrong = 0;
   for (int64_t i = first; i < first + count;) {

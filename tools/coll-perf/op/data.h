@@ -1,7 +1,7 @@
 // data.h - the ranks' data, and the expected results.
 //
-// Element i of a rank is a pseudo-random number that every rank can compute, small enough that
-// integers and products stay in range.
+// Element i of a rank is a pseudo-random number that every rank can compute. The numbers are so
+// small that integers and products stay in range.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_DATA_H
 #define COLL_TOOLS_COLL_PERF_OP_DATA_H
@@ -11,8 +11,8 @@
 
 namespace coll::perf {
 
-// For root_update: the step that is checked, with state that is 0. The values are large, so that
-// bf16 shows the difference.
+// The step of root_update that is checked; the state before it is 0. The values are large, so that
+// errors are visible in bf16.
 inline constexpr kernels::UpdateStep kFirstStep = {0.25f, 1, 1};
 
 // Elements of a rank's buffers in one call.
@@ -33,20 +33,21 @@ private:
   const int64_t count_;
 };
 
-// The data of one rank, a part at a time. Computed values are kept, because the data is periodic.
+// The data of one rank, produced a part at a time. Computed values are kept, because the data is
+// periodic.
 class Pattern {
 public:
   Pattern(const OpPlan &plan, int rank);
 
   // Elements [first, first + count) of the rank's source.
   void fill(int64_t first, int64_t count, void *src);
-  // For root_update: such a part of the parameters, the same on all ranks; the second function for
-  // a master copy.
+  // For root_update: writes such a part of the parameters, which are the same on all ranks; the
+  // second function is for a master copy.
   void fillParameters(int64_t first, int64_t count, void *parameters);
   static void parameters(const OpPlan &plan, int64_t first, std::vector<float> &values);
-  // How many elements of such a part of its result are wrong. Copies are compared byte by byte.
-  // Sums of floats may differ by each rounding; all sums are checked up to 4 Mi in the whole
-  // result, evenly spread ones beyond.
+  // Returns the number of wrong elements in such a part of the result. Copies are compared byte by
+  // byte. Sums of floats may differ by the rounding of each addition. Up to 4 Mi sums in the whole
+  // result, all are checked; of more, a selection that is evenly spread.
   int64_t wrong(const Reference &reference, int64_t first, int64_t count, const void *dst);
 
 private:
@@ -59,7 +60,7 @@ private:
   Sum update(int64_t i) const;
   const char *periodOf(int rank);
   void copyGiven(int rank, int64_t first, int64_t count, void *to);
-  // body(place in the period, place in the part, elements) for each stretch of the part.
+  // Calls body(place in the period, place in the part, elements) for each run of elements.
   template <typename Body>
   static void eachRun(int64_t first, int64_t count, Body &&body);
   // `offset`: position of the result among all sums.

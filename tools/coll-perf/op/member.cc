@@ -35,7 +35,7 @@ Result<std::unique_ptr<Member>> Member::create(const OpPlan &plan, const Side &s
   if (!buffers)
     return buffers.status();
   member->buffers_ = buffers.take();
-  // net takes GPU buffers from the host.
+  // Backend net works from the host on GPU buffers, too.
   member->streams_ = side.memory == MemoryKind::Gpu && side.backend != "net";
   return member;
 }
@@ -57,7 +57,7 @@ Status Member::once(const Reference &reference, Placement place, bool streamed) 
   return plan_.op == "send_recv" ? sendRecv(call) : group_->run(call);
 }
 
-// Kernels beside the calls need a stream.
+// The optimizer's kernels always run on the stream, so this waits for them unless `streamed`.
 Status Member::step(Placement place, bool streamed) {
   COLL_RETURN_IF_ERROR(step_->run(buffers_->src(), buffers_->dst(place), buffers_->stream()));
   return streamed ? Status() : synchronize();
@@ -138,7 +138,7 @@ Result<Seen> Member::measure(const Task &task, const Progress &progress) {
     step_ = made.take();
   }
   COLL_RETURN_IF_ERROR(check(reference, task.place, progress, seen));
-  // In place, and in training, a replay begins with the result of the one before.
+  // In place, and in training, a replay starts from the result of the previous one.
   const bool compares =
       plan_.check && task.timing == Timing::Graph && task.place == Placement::Out && !step_;
   if (compares)
@@ -161,7 +161,7 @@ Result<double> Member::eager(const Reference &reference, Placement place,
     COLL_RETURN_IF_ERROR(once(reference, place, streams_));
   }
   COLL_RETURN_IF_ERROR(synchronize());
-  // A new stage is reported before the time is measured, and the clock is not read for each
+  // A new stage is reported before the time measurement begins, and the clock is not read for each
   // operation.
   constexpr int kOpsPerWord = 16;
   const char *stage = "eager operations";

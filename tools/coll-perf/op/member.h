@@ -17,24 +17,24 @@ struct Seen {
   int64_t wrong = -1; // elements; -1: not checked
 };
 
-// Is told from time to time what a rank is doing; a stage's name is a literal.
+// Called from time to time with what a rank is doing; the name of a stage is a literal.
 using Progress = std::function<void(const char *stage)>;
 
 class Member {
 public:
-  // Blocks until all ranks have made their members. The endpoint outlives the member.
+  // Blocks until all ranks have made their members. The endpoint must outlive the member.
   static Result<std::unique_ptr<Member>> create(const OpPlan &plan, const Side &side,
                                                 rt::Endpoint &endpoint, int rank);
 
-  // All ranks measure the same task. kCollUnsupported if the side does not have such a timing.
-  // `progress` is called at least every few operations.
+  // All ranks measure the same task together. kCollUnsupported if the side does not support the
+  // timing. `progress` is called at least every few operations.
   Result<Seen> measure(const Task &task, const Progress &progress);
 
 private:
   Member(const OpPlan &plan, const Side &side, rt::Endpoint &endpoint, int rank)
       : plan_(plan), side_(side), endpoint_(endpoint), rank_(rank), pattern_(plan, rank) {}
 
-  // One operation; on the stream if `streamed`.
+  // Makes one operation, on the stream if `streamed`.
   Status once(const Reference &reference, Placement place, bool streamed);
   Status sendRecv(const rt::Call &call);
   Status step(Placement place, bool streamed);

@@ -24,15 +24,16 @@ constexpr TypeName kTypes[] = {
     {"double", "f64"},       {"f8e4m3", "f8e4m3fn"}, {"fp8_e4m3", "f8e4m3fn"},
     {"fp8_e5m2", "f8e5m2"}};
 
-// Sums and products have the bits of signed integers; minimum and maximum have reductions of their
-// own; there are no averages.
+// Unsigned types become signed ones: sums and products have the same bits, minimum and maximum
+// become umin and umax, and averages are refused.
 Status nameType(OpWords &words) {
   for (const TypeName &type : kTypes) {
     if (type.theirs != words.dtype)
       continue;
     if (type.isSignedHere && words.reduction == "avg")
-      return Status::invalid("-d " + words.dtype + " is " + type.ours +
-                             " here, whose average is another one; of unsigned integers u8 has it");
+      return Status::invalid(
+          "-d " + words.dtype + " is " + type.ours +
+          " here, which averages signed numbers; only u8 averages unsigned ones");
     if (type.isSignedHere && (words.reduction == "min" || words.reduction == "max"))
       words.reduction = "u" + words.reduction;
     words.dtype = type.ours;
@@ -44,7 +45,7 @@ Status nameType(OpWords &words) {
 Status nameTiming(OpWords &words) {
   const NcclTestsWords &given = words.ncclTests;
   if (given.graphs > 1)
-    return Status::invalid("-G launches a graph once here: -G 1 is --timing=graph, and --repeat=" +
+    return Status::invalid("-G has to be 0 or 1 here: -G 1 is --timing=graph, and --repeat=" +
                            std::to_string(given.graphs) + " measures so often");
   if (given.blocking > 1)
     return Status::invalid("-z has to be 0 or 1; 1 is --timing=latency");
@@ -58,7 +59,7 @@ Status nameTiming(OpWords &words) {
   return {};
 }
 
-// The error about too many or too few ranks names --ranks.
+// An error about too many or too few ranks names --ranks.
 void countRanks(OpWords &words) {
   const NcclTestsWords &given = words.ncclTests;
   if (given.threads >= 0 || given.gpus >= 0)

@@ -22,7 +22,7 @@ RootUpdateOptions optionsOf(const OpPlan &plan, int64_t count, int ranks) {
   return options;
 }
 
-// Includes the master copy of parameters from `first` on.
+// The update has a master copy of the parameters from `first` on.
 Result<std::unique_ptr<RootUpdate>> makeUpdate(const OpPlan &plan, const rt::Communicator &group,
                                                int gpu, const RootUpdateOptions &options,
                                                int64_t first) {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<RootUpdate>> makeUpdate(const OpPlan &plan, const rt::Com
   return made;
 }
 
-// Uses a call of backend direct.
+// Uses a single call of backend direct.
 class FusedStep final : public OptimizerStep {
 public:
   explicit FusedStep(rt::Communicator &group) : group_(group) {}
@@ -62,7 +62,7 @@ private:
   std::unique_ptr<RootUpdate> update_;
 };
 
-// What a framework does: all_reduce, then the optimizer on all parameters; or `sharded`,
+// Does what a framework does: all_reduce, then the optimizer on all parameters. If `sharded`:
 // reduce_scatter, the optimizer on a part, and all_gather.
 class SeparateStep final : public OptimizerStep {
 public:

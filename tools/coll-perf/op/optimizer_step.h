@@ -1,5 +1,5 @@
-// optimizer_step.h - one rank's part of coll-perf root_update: an optimizer's step fused with its
-// communication, or after it.
+// optimizer_step.h - one rank's part of coll-perf root_update: an optimizer's step, fused with its
+// communication or done after it.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_OPTIMIZER_STEP_H
 #define COLL_TOOLS_COLL_PERF_OP_OPTIMIZER_STEP_H
@@ -12,8 +12,8 @@ namespace coll::perf {
 
 class OptimizerStep {
 public:
-  // The first step of `count` parameters, which are those of the pattern. All ranks make one, and
-  // none waits for another. kCollUnsupported: the side cannot do it.
+  // Creates the first step of `count` parameters, which are those of the pattern. All ranks create
+  // one, without waiting for each other. kCollUnsupported: the side cannot do it.
   static Result<std::unique_ptr<OptimizerStep>> create(const OpPlan &plan, const Side &side,
                                                        rt::Endpoint &endpoint,
                                                        rt::Communicator &group, int gpu,

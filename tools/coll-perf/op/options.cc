@@ -27,7 +27,7 @@ static std::optional<CollReduction> parseReduction(const std::string &name) {
   return std::nullopt;
 }
 
-// Unknown names fail later, with their own error.
+// Unknown names pass here; they fail later with their own error.
 static bool goTogether(const OpWords &words) {
   const std::optional<CollDtype> type = rt::parseDtype(words.dtype);
   const std::optional<CollReduction> reduction = parseReduction(words.reduction);
@@ -41,32 +41,36 @@ void addOpOptions(CLI::App &app, OpWords &words) {
   };
   option("-b,--from", words.from, "smallest size: 8, 64K, 1M");
   option("-e,--to", words.to, "largest size");
-  option("-f,--factor", words.plan.factor, "from a size to the next");
-  app.add_option("-i,--step", words.step, "add so much instead: 1M")->group(group);
+  option("-f,--factor", words.plan.factor, "factor from one size to the next");
+  app.add_option("-i,--step", words.step,
+                 "instead of the factor: bytes added to get the next size, such as 1M")
+      ->group(group);
   option("--ranks", words.plan.ranks, "ranks of each backend");
-  option("-d,--dtype", words.dtype,
-         "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, u8, bool; not in tune: all");
-  option("-o,--op", words.reduction,
-         "of reductions: sum, prod, min, max, umin, umax, avg, and, or, xor; not in tune: all");
-  option("--scale", words.plan.scale, "of sums of floats: a factor for each contribution");
-  option("--order", words.order, "of sums: any, or rank (deterministic)");
-  option("-r,--root", words.plan.root, "of rooted operations");
+  option(
+      "-d,--dtype", words.dtype,
+      "f32, f64, f16, bf16, f8e4m3fn, f8e5m2, i8, i16, i32, i64, u8, bool; all (except in tune)");
+  option(
+      "-o,--op", words.reduction,
+      "for reductions: sum, prod, min, max, umin, umax, avg, and, or, xor; all (except in tune)");
+  option("--scale", words.plan.scale, "for sums of floats: factor of each contribution");
+  option("--order", words.order, "for sums: any, or rank (deterministic)");
+  option("-r,--root", words.plan.root, "root of rooted operations");
   option("--optimizer", words.plan.optimizer,
-         "of root_update: sgd, momentum, adam, adamw, lion, rmsprop");
+         "for root_update: sgd, momentum, adam, adamw, lion, rmsprop");
   option("--in-place", words.inPlace, "no, yes or both: source and destination are one buffer");
   option("--timing", words.timings,
-         "some of eager (one after the other), graph (all in a CUDA graph), latency (each alone)");
+         "list of eager (one after the other), graph (all in a CUDA graph), latency (each alone)");
   group = "Where";
   option(
       "--backend", words.backends,
-      "side by side in one run, the first is what others are set beside; each with :threads or "
-      ":processes, :gpu or :host, :registered (buffers of the backend) or :user (ordinary buffers "
-      "that it was told of) if not as usual");
+      "list, measured side by side; the others are compared with the first. Each may have :threads "
+      "or :processes, :gpu or :host, :registered (the backend allocates the buffers) or :user (the "
+      "user's buffers are registered), to differ from its defaults");
   group = "Accuracy";
   option("-n,--iterations", words.plan.iterations, "operations per figure");
-  option("-w,--warmup", words.plan.warmup, "operations before");
+  option("-w,--warmup", words.plan.warmup, "warm-up operations");
   option("--repeat", words.plan.repeat, "figures per size; the median counts");
-  option("--timeout", words.timeoutSeconds, "seconds until an operation has failed");
+  option("--timeout", words.timeoutSeconds, "seconds after which an operation fails");
   app.add_flag("--no-check", words.noCheck,
                "do not compare results on random data with the reference")
       ->group(group);
@@ -126,11 +130,11 @@ Status parseSizesOf(const OpWords &words, OpPlan &plan) {
 Status parseArithmetic(const OpWords &words, OpPlan &plan) {
   std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
   if (!dtype)
-    return Status::invalid("--dtype: there is no element type \"" + words.dtype + "\"");
+    return Status::invalid("--dtype: unknown element type \"" + words.dtype + "\"");
   plan.dtype = *dtype;
   std::optional<CollReduction> reduction = parseReduction(words.reduction);
   if (!reduction)
-    return Status::invalid("--op: there is no reduction \"" + words.reduction + "\"");
+    return Status::invalid("--op: unknown reduction \"" + words.reduction + "\"");
   plan.reduction = *reduction;
   if (words.order != "any" && words.order != "rank")
     return Status::invalid("--order has to be any or rank, not \"" + words.order + "\"");

@@ -15,7 +15,7 @@ class App;
 
 namespace coll::perf {
 
-// As written by the user, before the check.
+// The options as written by the user, before they are checked.
 struct OpWords {
   std::string op = "all_reduce";
   OpPlan plan;
@@ -32,19 +32,20 @@ struct OpSetup {
   std::vector<Side> sides;
 };
 Result<OpSetup> prepare(const OpWords &words);
-// Expands a type or reduction "all": one for each, and for each pair that is allowed.
+// Expands the type or reduction "all" to one entry for each, or for each pair that is allowed.
 Result<std::vector<OpWords>> expandAll(const OpWords &words);
 
 // "a,b" -> {"a", "b"}
 std::vector<std::string> splitWords(const std::string &text);
 
-// The sides that can run here; prints the reason for others.
+// Starts the sides that can run here; prints the reason for the others.
 Result<std::vector<std::unique_ptr<Team>>> startTeams(const OpPlan &plan,
                                                       const std::vector<Side> &sides);
-// Repeats plan.repeat times; uses the median of the slowest rank's time, and any wrong element.
+// Measures plan.repeat times. Returns the median of the slowest rank's time, and whether any
+// element was wrong.
 Result<OpFigure> measureMedian(const OpPlan &plan, Team &team, const Task &task);
 
-// The command line, without the options for output files.
+// Returns the command line without the options for output files.
 std::string shownCommand(int argc, char **argv);
 
 } // namespace coll::perf

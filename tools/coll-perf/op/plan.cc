@@ -19,10 +19,10 @@ bool gathers(const std::string &op) { return op == "all_gather" || op == "gather
 bool scatters(const std::string &op) {
   return op == "reduce_scatter" || op == "scatter" || op == "all_to_all";
 }
-// Whether the backend is for GPU memory only.
+// Returns true if the backend is for GPU memory only.
 bool ofGpus(const std::string &backend) { return backend == "nccl" || backend == "direct"; }
 
-// The words that may follow a backend's name.
+// The words that may follow a backend's name after colons.
 std::string wordsOf(const std::string &backend) {
   if (backend == "threads")
     return "threads, host";
@@ -111,7 +111,7 @@ Result<Side> parseSide(const std::string &text) {
     std::string list;
     for (const std::string &name : known)
       list += (list.empty() ? "" : ", ") + name;
-    return Status::invalid("no backend is called \"" + side.backend + "\"; known: " + list);
+    return Status::invalid("unknown backend \"" + side.backend + "\"; known: " + list);
   }
   side.processes = side.backend != "threads";
   const bool isOfGpus = ofGpus(side.backend);

@@ -1,4 +1,4 @@
-// plan.h - the measurements of coll-perf OP, and the words for them.
+// plan.h - the measurements of coll-perf OP, and how they are written on the command line.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_PLAN_H
 #define COLL_TOOLS_COLL_PERF_OP_PLAN_H
@@ -48,16 +48,17 @@ struct OpPlan {
   int64_t timeoutUs = 60'000'000;
 
   std::vector<uint64_t> sizes() const;
-  // The size after this one.
+  // Returns the size after this one.
   uint64_t next(uint64_t bytes) const;
 };
-// The first error, in the words of the command line.
+// Returns the first error, which names the option.
 Status check(const OpPlan &plan);
 bool isOp(const std::string &name);
 bool hasReduction(const std::string &op);
 const std::vector<std::string> &opNames();
 
-// Whether the backend knows the buffers: no, as the user's registered buffers, or as its own.
+// Whether buffers are registered with the backend: no, the user's buffers are, or the backend
+// allocates them.
 enum class Registered { No, Users, Own };
 
 // How one backend is run.
@@ -69,22 +70,22 @@ struct Side {
   bool sharded = false; // nccl's root_update: reduce_scatter, a part of the step, all_gather
   std::string label;    // in tables and rows
 };
-// "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name with the
-// differences from its usual way to run.
+// Parses "threads", "net", "net:gpu", "nccl:threads", "direct:registered": a backend's name, with
+// the differences from its default way to run.
 Result<Side> parseSide(const std::string &text);
 
-// One size, one way to measure it.
+// One size, and one way to measure it.
 struct Task {
   uint64_t bytes = 0; // as requested; the data has a whole number of elements
   Placement place = Placement::Out;
   Timing timing = Timing::Eager;
 };
 
-// Elements of a call's `count` for so many bytes of the larger buffer (all_gather: of all that
-// is gathered, reduce_scatter: of what is scattered), as nccl-tests count.
+// The `count` of a call whose larger buffer has so many bytes, as nccl-tests counts (all_gather:
+// all that is gathered; reduce_scatter: all that is scattered).
 int64_t countOf(const OpPlan &plan, uint64_t bytes);
 uint64_t bytesOf(const OpPlan &plan, int64_t count);
-// Bus bandwidth / algorithm bandwidth, as nccl-tests define it.
+// Bus bandwidth divided by algorithm bandwidth, as nccl-tests defines them.
 double busFactor(const OpPlan &plan);
 
 } // namespace coll::perf

@@ -86,7 +86,7 @@ Row OpReport::rowOf(const OpPoint &first, const OpPoint &point) const {
   return row;
 }
 
-// One row for each other side; a single row without a peer if there is none.
+// Writes one row for each other side, or a single row without a peer if there is none.
 Status OpReport::writeRows() {
   std::vector<Row> rows;
   for (; written_ < points_.size(); ++written_) {

@@ -20,8 +20,8 @@ struct OpPoint {
 
 class OpReport {
 public:
-  // Prints what is compared. The first side's figures are compared with each other's. Rows go to
-  // `jsonPath`, if it is not empty, with the command that made them.
+  // Prints what is compared. The figures of the other sides are compared with those of the first.
+  // Rows go to `jsonPath`, if it is not empty, with the command that made them.
   OpReport(const OpPlan &plan, const std::vector<Side> &sides, std::string jsonPath,
            std::string command);
   void add(const OpPoint &point);
@@ -34,7 +34,7 @@ public:
 private:
   uint64_t moved(const OpPoint &point) const;
   double algorithmGbs(const OpPoint &point) const;
-  // The first side's figure of the same task, or null.
+  // Returns the first side's figure of the same task, or null.
   const OpPoint *firstOf(const OpPoint &point) const;
   std::string caseName(const OpPoint &point) const;
   Row rowOf(const OpPoint &first, const OpPoint &point) const;

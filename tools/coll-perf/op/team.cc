@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Beyond the backend's own deadline: limits for the start, and between two signs of life. Once one
-// rank has failed, the others have kSilenceUs to notice it.
+// Limits in addition to the backend's own deadline: for the start, and between two signs of life.
+// Once one rank has failed, the others have kSilenceUs to notice it.
 constexpr int64_t kStartUs = 120'000'000;
 constexpr int64_t kSilenceUs = 10'000'000;
 constexpr int64_t kTurnUs = 5'000;
@@ -102,7 +102,7 @@ std::optional<Result<std::string>> Team::hear(Worker &worker, int64_t silenceUs,
   return Result<std::string>(line);
 }
 
-// The workers are heard in turn: the end of one is noticed while another is silent.
+// Polls the workers in turn, so that the end of one is noticed while another is silent.
 std::vector<Result<std::string>> Team::answers(int64_t silenceUs) {
   std::vector<std::optional<Result<std::string>>> heard(workers_.size());
   for (Worker &worker : workers_)
@@ -127,7 +127,7 @@ std::string Team::endOf(Worker &worker) {
   const int64_t deadline = net::nowUs() + kGraceUs;
   while (waitpid(worker.pid, &status, WNOHANG) == 0) {
     if (net::nowUs() > deadline)
-      return "its process does not speak any more";
+      return "its process closed the connection";
     usleep(1000);
   }
   worker.pid = 0;
@@ -149,7 +149,7 @@ Result<OpFigure> Team::measure(const Task &task) {
   const std::vector<Result<std::string>> lines = answers(plan_.timeoutUs + kSilenceUs);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!lines[i]) {
-      // A process that has ended is the reason why the others fail.
+      // The reason is a process that has ended; the failures of the others follow from it.
       if (first.ok() || first.code() == kCollAborted || workers_[i].pid == 0)
         first = lines[i].status();
       continue;
@@ -176,8 +176,8 @@ Result<OpFigure> Team::measure(const Task &task) {
 }
 
 Team::~Team() {
-  // Tells them to end. Processes of later teams hold copies of this end, so closing it would not
-  // end them.
+  // Tells them to end. Closing the socket is not enough, because processes of later teams hold
+  // copies of this end.
   for (Worker &worker : workers_)
     shutdown(worker.socket->fd(), SHUT_RDWR);
   int64_t deadline = net::nowUs() + kGraceUs;

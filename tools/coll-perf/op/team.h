@@ -1,4 +1,4 @@
-// team.h - the ranks of one side, as the driver sees them: processes that it forks.
+// team.h - the ranks of one side as processes that the driver forks.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_TEAM_H
 #define COLL_TOOLS_COLL_PERF_OP_TEAM_H
@@ -13,7 +13,7 @@
 
 namespace coll::perf {
 
-// One task's result of all ranks.
+// The result of one task on all ranks.
 struct OpFigure {
   double minUs = 0, avgUs = 0, maxUs = 0; // over ranks, for one operation
   int slowest = 0;                        // the rank of maxUs
@@ -41,15 +41,16 @@ private:
   };
 
   Team(const OpPlan &plan, const Side &side) : plan_(plan), side_(side) {}
-  // Without a job it is the process of all ranks.
+  // Without a job the new process runs all ranks.
   Status fork(int rank, const std::optional<LocalJob> &job);
-  // The answer of each worker. kCollTimeout for one that is silent for this long, or for some
-  // seconds after another has failed: the backend has deadlines of its own, but the GPU's driver
-  // may hang.
+  // Returns the answer of each worker. kCollTimeout for a worker that is silent for this long, or
+  // for some seconds after another has failed: the backend has its own deadlines, but the GPU's
+  // driver may hang.
   std::vector<Result<std::string>> answers(int64_t silenceUs);
-  // Waits a little for the next line; nullopt if it is not the answer yet, and endUs has not come.
+  // Waits a short time for the next line. Returns nullopt if it is not the answer yet and endUs has
+  // not passed.
   std::optional<Result<std::string>> hear(Worker &worker, int64_t silenceUs, int64_t endUs);
-  // Describes how a process ended, and collects it.
+  // Waits for a process that has ended and describes how it ended.
   static std::string endOf(Worker &worker);
 
   const OpPlan plan_;

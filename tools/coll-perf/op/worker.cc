@@ -51,7 +51,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A message may contain a user's bytes, which need not be valid text.
+// A message may contain bytes from the user that are not valid UTF-8.
 std::string textOf(const Json &json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
@@ -95,7 +95,7 @@ Status Crew::onAll(Body &&body) {
   if (!threads)
     return threads.status();
   (*threads)->run([&](int i) { outcomes[static_cast<size_t>(i)] = body(static_cast<size_t>(i)); });
-  // A failure that another rank caused says less.
+  // A failure that was caused by another rank is used only if there is no other.
   Status first;
   for (const Status &outcome : outcomes)
     if (!outcome.ok() && (first.ok() || first.code() == kCollAborted))
@@ -144,7 +144,7 @@ Status Crew::open(const std::optional<rt::JobOptions> &job) {
   });
 }
 
-// Reports the first rank's progress: no rank gets far ahead of the others.
+// Reports only the first rank's progress, because no rank gets far ahead of the others.
 Json Crew::perform(const Task &task, const Progress &progress) {
   std::vector<Seen> seen(ranks_.size());
   Status outcome = onAll([&](size_t i) {
@@ -163,7 +163,7 @@ Json Crew::perform(const Task &task, const Progress &progress) {
   return answer;
 }
 
-// Tells the driver of each new stage, and once a second that the stage goes on.
+// Tells the driver of each new stage, and once a second that a stage goes on.
 class Teller {
 public:
   explicit Teller(LineSocket &driver) : driver_(driver) {}

@@ -1,10 +1,9 @@
 // worker.h - a process with ranks of one side, which measures the tasks that the driver
 // sends.
-//
-// The driver and a worker talk in lines of JSON over a socket. The worker begins with {} or
+// The driver and a worker exchange lines of JSON over a socket. The worker begins with {} or
 // {"error", "code"}; each task is answered in the same way, with {"ranks": [{"rank", "us",
-// "wrong"}]} on success. Before that it sends lines {"at"} that say what it is doing: one at
-// each stage and, while it makes progress, one a second. The end of the socket ends it.
+// "wrong"}]} on success. Before the answer it sends lines {"at"} that say what it is doing: one at
+// each stage and, while it makes progress, one a second. It ends when the socket is closed.
 
 #ifndef COLL_TOOLS_COLL_PERF_OP_WORKER_H
 #define COLL_TOOLS_COLL_PERF_OP_WORKER_H
@@ -16,7 +15,7 @@
 
 namespace coll::perf {
 
-// Lines over a socket; each end expects that the other may have ended.
+// Lines over a socket; the other end may close at any time.
 class LineSocket {
 public:
   explicit LineSocket(net::Fd fd) : fd_(std::move(fd)) {}
@@ -30,7 +29,7 @@ private:
   std::string buffer_;
 };
 
-// Serves tasks until the driver's end is closed; the process's exit code.
+// Serves tasks until the driver closes its end; returns the process's exit code.
 int runWorker(const OpPlan &plan, const Side &side, const std::optional<rt::JobOptions> &job,
               LineSocket &driver);
 

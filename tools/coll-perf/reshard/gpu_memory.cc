@@ -20,7 +20,7 @@ using rt::gpu::Window;
 
 constexpr int64_t kStagingBytes = 8 << 20;
 
-// What a rank tells the others. Plain bytes.
+// What a rank tells the others, sent as plain bytes.
 struct Card {
   Export places[kPlaces];
   net::Handle handle; // between nodes

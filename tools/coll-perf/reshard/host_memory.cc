@@ -10,7 +10,7 @@ namespace coll::perf {
 
 namespace {
 
-// What a rank tells the others. Plain bytes.
+// What a rank tells the others, sent as plain bytes.
 struct Card {
   net::Handle handle;
   net::RemoteKey keys[kPlaces];
@@ -68,7 +68,7 @@ private:
     return {};
   }
 
-  // Connects to all ranks; the other ends are kept, because they serve accesses.
+  // Connects to all ranks; keeps the accepted ends, because they serve accesses.
   Status connect(int rank, int64_t timeoutUs) {
     std::vector<std::unique_ptr<net::Connector>> connectors(cards_.size());
     active_.resize(cards_.size());

@@ -40,7 +40,7 @@ Status RankMemory::fill(const ShardPattern &pattern) {
   for (int64_t at = 0; at < pattern.elems(); at += part) {
     const int64_t end = std::min(at + part, pattern.elems());
     pattern.fill(at, end, data.data());
-    // The last padding is not in the buffer.
+    // The buffer does not contain the last padding.
     const int64_t begin = at * pattern.elemBytes();
     const int64_t bytes =
         std::min((end - at) * pattern.elemBytes(), own(Place::Source).bytes - begin);

@@ -17,13 +17,13 @@
 
 namespace coll::perf {
 
-// Which of a rank's buffers.
+// One of a rank's buffers.
 enum class Place { Source, Target, Scratch };
 inline constexpr size_t kPlaces = 3;
 inline constexpr unsigned char kSpoiled = 0x5e; // written by spoil()
 using PlaceBytes = std::array<int64_t, kPlaces>;
 
-// All-gathers what each rank tells the others, by rank. Plain bytes.
+// All-gathers what each rank tells the others, by rank, as plain bytes.
 template <typename Card>
 Status swapCards(const Card &mine, net::Bootstrap &bootstrap, int64_t timeoutUs,
                  std::vector<Card> &cards) {
@@ -42,9 +42,9 @@ public:
   virtual ~RankMemory() = default;
 
   rt::exchange::OwnBuffer own(Place place) const { return own_[static_cast<size_t>(place)]; }
-  // Whether a rank's buffers are reached only over the network.
+  // Returns true if a rank's buffers can be accessed only over the network.
   virtual bool isFar(int /*rank*/) const { return false; }
-  // The buffer of another rank, which lives as long as this rank's memory.
+  // Returns the buffer of another rank; it is valid as long as this rank's memory.
   virtual Result<rt::exchange::PeerBuffer> peer(int rank, Place place) = 0;
 
   Status fill(const ShardPattern &pattern);           // writes the source
@@ -53,7 +53,7 @@ public:
   virtual Status spoil() = 0;
 
 protected:
-  // Copies to and from host memory; done on return.
+  // Copies to or from host memory; done on return.
   virtual Status write(char *to, const char *from, int64_t bytes) = 0;
   virtual Status read(char *to, const char *from, int64_t bytes) = 0;
 
@@ -69,10 +69,10 @@ protected:
   Status read(char *to, const char *from, int64_t bytes) override { return write(to, from, bytes); }
 };
 
-// From the environment; by default on this machine's loopback.
+// Made from the environment; by default on this machine's loopback.
 Result<std::unique_ptr<net::Transport>> makeTcp();
 
-// One-sided over tcp on this machine's loopback. All ranks call this and the functions below
+// One-sided access over tcp on this machine's loopback. All ranks call this and the functions below
 // together.
 Result<std::unique_ptr<RankMemory>> makeHostMemory(const ReshardTask &task, int rank,
                                                    const PlaceBytes &bytes,
@@ -85,10 +85,10 @@ class GpuRankMemory : public RankMemory {
 public:
   virtual const std::shared_ptr<rt::dl::GpuContext> &gpu() const = 0;
   virtual rt::dl::CudaStream stream() const = 0;
-  // Between nodes, over tcp on this machine's loopback; null if there is one node.
+  // The network between nodes: tcp on this machine's loopback; null if there is one node.
   virtual rt::exchange::ReshardNetwork *network() const = 0;
 };
-// On GPU rank % GPUs, opened by CUDA IPC inside a node.
+// Memory on GPU number rank modulo the number of GPUs, opened by CUDA IPC inside a node.
 Result<std::unique_ptr<GpuRankMemory>> makeGpuMemory(const ReshardTask &task, int rank,
                                                      const PlaceBytes &bytes,
                                                      net::Bootstrap &bootstrap);

@@ -1,4 +1,4 @@
-// mover.h - one rank's side of one way to reshard.
+// mover.h - one rank's part of one way to reshard.
 
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_MOVER_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_MOVER_H
@@ -17,8 +17,8 @@ public:
   virtual Status synchronize() { return {}; } // waits until started work is done
 };
 
-// All ranks call these together, with the same way. kCollUnsupported if this machine cannot do
-// it.
+// All ranks call these together, with the same way. kCollUnsupported if this machine does not
+// support it.
 Result<std::unique_ptr<Mover>> makeHostMover(const ReshardTask &task, const ReshardWay &way,
                                              int rank, RankMemory &memory);
 Result<std::unique_ptr<Mover>> makeGpuMover(const ReshardTask &task, const ReshardWay &way,
@@ -28,7 +28,7 @@ Result<std::unique_ptr<Mover>> makeCopiesMover(const ReshardTask &task, const Re
 Result<std::unique_ptr<Mover>> makeNcclMover(const ReshardTask &task, int rank,
                                              GpuRankMemory &memory, net::Bootstrap &bootstrap);
 
-// Access to the buffers that this rank's transfers of the plan need.
+// Opens the buffers that this rank's transfers of the plan need.
 Result<rt::exchange::ReshardBuffers> buffersFor(const rt::exchange::ReshardPlan &plan,
                                                 const ReshardWay &way, int rank,
                                                 RankMemory &memory);

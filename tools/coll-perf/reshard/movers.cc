@@ -52,7 +52,8 @@ private:
   std::unique_ptr<Reshard> reshard_;
 };
 
-// Copies every box by the copy engine, which executes one loop; the host executes the others.
+// Copies every box by the copy engine. The engine executes one loop of a copy; the host executes
+// the others.
 class CopiesMover final : public GpuMover {
 public:
   struct Part {

@@ -1,5 +1,5 @@
-// The way with NCCL: senders pack what each receiver needs, send and receive in one group,
-// receivers unpack. Data of a single row is sent or received in place.
+// Resharding with NCCL: senders pack what each receiver needs, send and receive in one group, and
+// receivers unpack. Data that is a single row is sent or received in place.
 
 #include "runtime/kernels/reshard/copy.h"
 #include "tools/coll-perf/nccl_ranks.h"
@@ -62,7 +62,7 @@ private:
     return {};
   }
 
-  // Assigns each message its place: in the buffer, or in the staging memory.
+  // Assigns a place to each message: in the buffer, or in the staging memory.
   Status layOut(const ReshardPlan &plan, int rank) {
     std::vector<ReshardPiece> packed, unpacked;
     int64_t bytes = 0;
@@ -105,7 +105,7 @@ private:
 
   static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-  // Whether the bytes are contiguous, and in the order in which they travel, on this side.
+  // Returns true if, on this side, the bytes are contiguous and in the order in which they travel.
   static bool isOnePiece(const Transfer &transfer, bool sends) {
     if (transfer.boxes.size() != 1)
       return false;
@@ -120,8 +120,8 @@ private:
     return true;
   }
 
-  // Adds copies between the boxes of this side and the staging memory, in which they follow each
-  // other row by row.
+  // Adds copies between the boxes of this side and the staging memory, where they follow each other
+  // row by row.
   static void addPieces(const Transfer &transfer, bool sends, char *stretch, char *own,
                         std::vector<ReshardPiece> &pieces) {
     int64_t at = 0;

@@ -33,7 +33,8 @@ Result<std::vector<int64_t>> parseShape(const std::string &text) {
   return shape;
 }
 
-// `count` ranks from `first` on, which split dimension `dim`; -1: each holds all of it.
+// The shards of `count` ranks from `first` on, which split dimension `dim`; -1: each holds the
+// whole tensor.
 std::vector<rt::exchange::Shard> sideOf(const rt::exchange::ReshardSpec &spec, int count, int first,
                                         int dim) {
   rt::TensorInfo info;
@@ -111,7 +112,7 @@ Result<std::vector<ReshardWay>> parseWays(const ReshardWords &words, bool gpu) {
     if (!gpu)
       return Status::invalid("--peers: " + peer + " moves GPU memory only");
     if (isSpread && peer == "copies")
-      return Status::invalid("--peers: copies go inside a node only");
+      return Status::invalid("--peers: copies works only inside a node; use --nodes=1");
     ReshardWay way;
     way.kind = peer == "nccl" ? ReshardWay::Kind::Nccl : ReshardWay::Kind::Copies;
     way.direction = ReshardDirection::Pull;
@@ -133,41 +134,42 @@ void addReshardOptions(CLI::App &app, ReshardWords &words) {
     app.add_option(flags, value, help)->group(group)->capture_default_str();
   };
   option("--shape", words.shape,
-         "of the tensor: 512x1024x8; several after each other: 512x512,4096x4096");
-  option("-d,--dtype", words.dtype, "of its elements");
-  option("--senders", words.senders, "ranks that hold it");
-  option("--receivers", words.receivers, "ranks that want it");
+         "the tensor's shape: 512x1024x8; a list is measured one after the other: "
+         "512x512,4096x4096");
+  option("-d,--dtype", words.dtype, "element type");
+  option("--senders", words.senders, "number of ranks that have the tensor");
+  option("--receivers", words.receivers, "number of ranks that receive it");
   app.add_flag("--same", words.same, "both sides are the same ranks, from 0 on")->group(group);
   option("--from", words.from, "dimension that the senders split; -1: each has all of it");
   option("--to", words.to, "dimension that the receivers split");
-  option("--strategy", words.strategies, "side by side: routed, gather");
-  option("--direction", words.directions, "side by side: push, pull");
+  option("--strategy", words.strategies, "list, measured side by side: routed, gather");
+  option("--direction", words.directions, "list, measured side by side: push, pull");
   app.add_flag("--certificate", words.certificate,
-               "print what each link carries, and the least that any plan brings into each rank")
+               "print the bytes on each link, and the least that any plan sends to each rank")
       ->group(group);
   group = "Where";
   option("--memory", words.memory,
          "host (processes, one-sided over tcp), shm (shared memory) or gpu (peer memory)");
   option("--nodes", words.nodes,
-         "gpu: nodes that the ranks are made to be on: between them tcp, not peer memory");
+         "gpu: number of simulated nodes: between them tcp instead of peer memory");
   option("--engine", words.engines,
-         "gpu, side by side: auto, kernel, copies (by the copy engines)");
+         "gpu: list, measured side by side: auto, kernel, copies (by the copy engines)");
   option("--streams", words.streams, "gpu: streams that share the work");
-  option("--blocks", words.blocks, "gpu: blocks of all streams together; 0: as tuned");
+  option("--blocks", words.blocks, "gpu: blocks of all streams together; 0: the tuned number");
   option("--peers", words.peers,
-         "others in the same run: nccl (send/recv with packing), copies "
-         "(strided, by the copy engines), all that there are, or none");
+         "also measure for comparison: nccl (send/recv with packing), copies (strided, by the copy "
+         "engines), all, or none");
   group = "Accuracy";
   option("-n,--iterations", words.iterations, "reshards per figure, one after the other");
-  option("-w,--warmup", words.warmup, "reshards before");
+  option("-w,--warmup", words.warmup, "warm-up reshards");
   option("--repeat", words.repeat, "figures; the median counts");
-  app.add_option("--seed", words.seed, "of the data")
+  app.add_option("--seed", words.seed, "seed of the data")
       ->group(group)
       ->capture_default_str()
       ->check([](const std::string &text) {
         return text[0] == '-' ? std::string("it has to be 0 or more") : std::string();
       });
-  option("--timeout", words.timeoutSeconds, "seconds until a rank has failed");
+  option("--timeout", words.timeoutSeconds, "seconds after which a rank fails");
   app.add_flag("--no-check", words.noCheck, "do not compare every element of the result")
       ->group(group);
 }
@@ -197,7 +199,7 @@ Result<ReshardTask> prepareShape(const ReshardWords &words, const std::string &w
     return shape.status();
   std::optional<CollDtype> dtype = rt::parseDtype(words.dtype);
   if (!dtype)
-    return Status::invalid("--dtype: \"" + words.dtype + "\" is no element type");
+    return Status::invalid("--dtype: \"" + words.dtype + "\" is not an element type");
   if (words.memory != "host" && words.memory != "shm" && words.memory != "gpu")
     return Status::invalid("--memory has to be host, shm or gpu, not \"" + words.memory + "\"");
   COLL_RETURN_IF_ERROR(checkNumbers(words, shape->size()));

@@ -17,7 +17,7 @@ namespace coll::perf {
 using rt::Result;
 using rt::Status;
 
-// As written by the user.
+// The options as written by the user.
 struct ReshardWords {
   std::string shape = "4096x4096", dtype = "f32", memory = "host";
   std::string strategies = "routed,gather", directions = "push,pull", engines = "auto",
@@ -58,7 +58,7 @@ struct ReshardTask {
   int64_t bytes() const; // of the tensor
   int nodeOf(int rank) const { return rank * nodes / ranks; }
 };
-// One task for each shape. Errors are in the words of the command line.
+// Returns one task for each shape. Errors name the option.
 Result<std::vector<ReshardTask>> prepareReshard(const ReshardWords &words);
 
 } // namespace coll::perf

@@ -9,7 +9,7 @@ namespace coll::perf {
 
 namespace {
 
-// The upper bits of a product: they depend on all of the number.
+// Returns the upper bits of a product, which depend on all bits of the number.
 template <typename Word>
 Word wordOf(uint64_t number) {
   const uint64_t product = number * 0x9e3779b97f4a7c15u;

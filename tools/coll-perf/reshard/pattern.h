@@ -1,5 +1,4 @@
-// pattern.h - a tensor's elements, which any rank can compute, so that it can make and check its
-// shard.
+// pattern.h - the elements of a tensor, which any rank can compute to make and check its shard.
 
 #ifndef COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
 #define COLL_TOOLS_COLL_PERF_RESHARD_PATTERN_H
@@ -10,7 +9,7 @@
 
 namespace coll::perf {
 
-// Elements of a shard's buffer, in its order. Row-major shards, as shardsOf() makes them.
+// The elements of a shard's buffer, in its order. Shards are row-major, as shardsOf() makes them.
 class ShardPattern {
 public:
   ShardPattern(const rt::exchange::ReshardSpec &spec, const rt::exchange::Shard &shard,
@@ -18,13 +17,14 @@ public:
 
   int64_t elems() const { return elems_; } // padding included
   int64_t elemBytes() const { return size_; }
-  // Writes elements [begin, end); padding becomes 0.
+  // Writes elements [begin, end); padding is set to 0.
   void fill(int64_t begin, int64_t end, char *data) const;
-  // How many of these differ from what fill() would write; padding is not checked.
+  // Returns how many of these elements differ from those of fill(); padding is not checked.
   int64_t wrong(int64_t begin, int64_t end, const char *data) const;
 
 private:
-  // visit(offset from begin, number in the tensor, length) for each run that exists.
+  // Calls visit(offset from begin, number in the tensor, length) for each run of elements that are
+  // not padding.
   template <typename Visit>
   void forEachRun(int64_t begin, int64_t end, Visit visit) const;
 

@@ -37,7 +37,7 @@ public:
       : task_(task), ranks_(ranks), rank_(ranks.rank()) {}
 
   Status open();
-  // Measures each way that works here; rank 0 prints the reason for others.
+  // Measures each way that works here; rank 0 prints the reason for the others.
   Result<std::vector<Figure>> measure();
 
 private:
@@ -57,7 +57,7 @@ private:
 };
 
 Status ReshardRank::open() {
-  // All ranks have their drivers before memory is allocated, which they do together.
+  // All ranks need their drivers before they allocate memory, which they do together.
   Status usable;
   if (task_.gpu) {
     Result<const rt::dl::Cuda *> cuda = rt::dl::cuda();
@@ -121,7 +121,8 @@ Result<std::unique_ptr<Mover>> ReshardRank::makeMover(const ReshardWay &way) {
   }
 }
 
-// One reshard after the targets were filled with junk; number of wrong elements of all ranks.
+// Fills the targets with junk and makes one reshard; returns the number of wrong elements on all
+// ranks.
 Result<int64_t> ReshardRank::checkWay(Mover &mover) {
   COLL_RETURN_IF_ERROR(ranks_.agree(memory_->spoil()));
   for (auto step : {&Mover::run, &Mover::slice}) {
@@ -140,7 +141,7 @@ Result<int64_t> ReshardRank::checkWay(Mover &mover) {
   return sum;
 }
 
-// Time of one step, of the slowest rank.
+// Returns the time of one step on the slowest rank.
 Result<double> ReshardRank::timeWay(Mover &mover, Status (Mover::*step)()) {
   Status status;
   for (int i = 0; i < task_.warmup && status.ok(); ++i)
@@ -273,7 +274,7 @@ std::vector<Row> rowsOf(const ReshardTask &task, const std::vector<Figure> &figu
   return rows;
 }
 
-// Curves over the shapes' bytes, one for each way.
+// Draws curves over the bytes of the shapes, one for each way.
 Status writePlotOf(const std::vector<Measured> &all, const std::string &path) {
   Chart time{"time of the slowest rank", "us", {}, {}},
       speed{"tensor's size by time", "GB/s", {}, {}};
@@ -282,7 +283,7 @@ Status writePlotOf(const std::vector<Measured> &all, const std::string &path) {
       const std::string label = figure.way.name();
       const auto bytes = static_cast<double>(measured.task->bytes());
       if (bytes <= 0 || figure.us <= 0)
-        continue; // neither has a place on the scales
+        continue; // the logarithmic scales cannot show it
       curveOf(time, label).points.emplace_back(bytes, figure.us);
       curveOf(speed, label).points.emplace_back(bytes, bytes / figure.us * 1e-3);
     }

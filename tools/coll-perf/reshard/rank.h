@@ -16,8 +16,8 @@ struct ReshardFiles {
   std::string json, plot, command;
 };
 
-// Measures all ways of each task, of which there is at least one, on the same ranks; rank 0 prints,
-// and writes files. Returns the exit code: 77 if this machine lacks a GPU for it.
+// Measures all ways of each task (at least one task) on the same ranks; rank 0 prints and writes
+// the files. Returns the exit code: 77 if this machine lacks a GPU for it.
 int runReshardRank(const std::vector<ReshardTask> &tasks, const rt::JobOptions &job,
                    const ReshardFiles &files);
 

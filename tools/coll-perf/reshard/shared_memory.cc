@@ -16,7 +16,7 @@ namespace {
 
 using rt::exchange::SharedSegment;
 
-// What a rank tells the others. Plain bytes.
+// What a rank tells the others, sent as plain bytes.
 struct Card {
   int64_t process;
   int descriptors[kPlaces];
@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  // Ranks are processes of one user on one machine, so each finds the others' descriptors.
+  // Ranks are processes of one user on one machine, so each can open the others' descriptors.
   static Result<SharedSegment> openOf(const Card &card, size_t place) {
     const std::string path =
         "/proc/" + std::to_string(card.process) + "/fd/" + std::to_string(card.descriptors[place]);

@@ -18,9 +18,10 @@ using rt::DataPath;
 using rt::network::GpuMover;
 using rt::network::GpuPath;
 
-// A later path has to be faster by this much, so that noise does not make rules.
+// A path must be faster than the best one before it by this share, so that noise does not make
+// rules.
 constexpr double kMargin = 0.05;
-// Shorter messages of backend net take no path: they travel with their offer.
+// Shorter messages of backend net use no path, because they travel with their offer.
 constexpr uint64_t kLeastBytes = 16 << 10;
 constexpr auto kMostBytes = static_cast<uint64_t>(GpuMover::kSlotBytes);
 
@@ -36,8 +37,8 @@ struct Way {
   std::unique_ptr<Team> team;
 };
 
-// The default first. Scattered data arrives in the device transport, which the kernel's slots
-// bypass.
+// The default comes first. Scattered data arrives in the device transport, which bypasses the
+// kernel's slots.
 Result<std::vector<Way>> startWays(const OpPlan &plan, bool scatter) {
   std::vector<Way> ways;
   for (auto [path, name] : {std::pair(DataPath::Kernel, GpuPath::Kernel),
@@ -88,7 +89,7 @@ Result<Choice> best(const OpPlan &plan, std::vector<Way> &ways, uint64_t bytes) 
   return choice;
 }
 
-// Consecutive sizes with the same path become one rule.
+// Turns consecutive sizes with the same path into one rule.
 void addRule(const std::string &kind, uint64_t bytes, const Choice &choice,
              nlohmann::ordered_json &rules) {
   if (!rules.empty() && rules.back()["path"] == pathName(choice.path))

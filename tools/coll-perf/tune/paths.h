@@ -7,10 +7,10 @@
 
 namespace coll::perf {
 
-// The rules (runtime/base/paths.h) for the transport that the environment names, measured with
-// backend net between two processes. The plan's sizes are those of messages; its operation, ranks
-// and timing are ignored. Empty, after the reasons were printed, if no path can be measured here.
-// Sets COLL_NET_GPU_PATH.
+// Returns the rules (runtime/base/paths.h) for the transport that the environment names, measured
+// with backend net between two processes. The plan's sizes are those of messages; its operation,
+// ranks and timing are ignored. If no path can be measured here, prints the reasons and returns
+// nothing. Sets COLL_NET_GPU_PATH.
 Result<nlohmann::ordered_json> tunePaths(const OpPlan &plan);
 
 } // namespace coll::perf
