@@ -1,4 +1,4 @@
-// Certificates of reshards: the checker accepts what the planner claims, and nothing else.
+// Certificates of reshards: the checker accepts what the planner claims, and refuses false claims.
 
 #include "test/plan/simulator.h"
 
@@ -41,7 +41,7 @@ TEST(CertificateTest, NamesStepsLinksAndTheBound) {
                                                "their padding\n");
 }
 
-// Changes one claim. False where the certificate has nothing of that kind to be changed.
+// Changes one claim. Returns false if the certificate has no claim of that kind.
 bool falsify(ReshardCertificate &certificate, Random &random) {
   std::vector<Move> &steps = certificate.steps;
   Move *step = steps.empty() ? nullptr : &steps[random() % steps.size()];

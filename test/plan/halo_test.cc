@@ -1,4 +1,4 @@
-// Plans of halos, executed: each rank's buffer holds what its iterations read.
+// Executes plans of halos: each rank's buffer must hold what its iterations read.
 
 #include "plan/halo.h"
 
@@ -13,7 +13,7 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 constexpr int64_t kPadding = -1, kNothing = 0;
 
-// Element q of a source is 1000 * base + q + 1; padding behind the end is -1.
+// Element q of a source is 1000 * base + q + 1; padding after the end is -1.
 std::vector<int64_t> blocksOf(const std::vector<HaloSource> &sources, int64_t rank) {
   std::vector<int64_t> blocks;
   for (const HaloSource &source : sources) {
@@ -27,7 +27,8 @@ std::vector<int64_t> blocksOf(const std::vector<HaloSource> &sources, int64_t ra
   return blocks;
 }
 
-// The buffers of all ranks, with the space around them, as the compiler moves elements.
+// Returns the buffers of all ranks, with the space around them, moving elements as the compiler
+// does.
 std::vector<std::vector<int64_t>> execute(const HaloLoop &loop, const HaloPlan &plan,
                                           const std::vector<HaloSource> &sources) {
   std::vector<std::vector<int64_t>> buffers(

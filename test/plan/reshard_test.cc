@@ -1,4 +1,5 @@
-// Plans of reshards: what they do to numbers, what they send, and how long planning takes.
+// Plans of reshards: their effect on numbers, the bytes that they send, and how long planning
+// takes.
 
 #include "test/plan/simulator.h"
 
@@ -117,7 +118,7 @@ TEST_F(ReshardTest, TargetsOfOneValueShareABase) {
   EXPECT_EQ(movesOf(mesh, shared->toBase), "all_reduce over [a,b]: 7168 bytes");
   EXPECT_TRUE(shared->toTargets[0].moves.empty());
   EXPECT_EQ(movesOf(mesh, shared->toTargets[1]), "slice dim 0 over [a,b]: 0 bytes");
-  // Targets that share nothing keep the source as their base.
+  // Targets that have nothing in common keep the source as their base.
   const Result<TargetsPlan> apart =
       planner.planTargets(shape, 4, whole, {split, layoutOf(mesh, shape, {{}, {1}})});
   ASSERT_TRUE(apart.ok()) << apart.error();
@@ -171,8 +172,8 @@ TEST(ReshardRandomTest, TargetsAreReachedFromTheBase) {
   }
 }
 
-// Even blocks on three axes: the sum over random changes of layout stays near the bound. Above it
-// are plans in which an element moves twice (reshard_certificate.h says so).
+// Even blocks on three axes: the sum over random changes of layout must be near the bound. Plans in
+// which an element moves twice are above the bound (see reshard_certificate.h).
 TEST(ReshardRandomTest, BytesAreNearTheBound) {
   Random random(3);
   const Mesh mesh = meshOf({2, 2, 2});
@@ -192,7 +193,8 @@ TEST(ReshardRandomTest, BytesAreNearTheBound) {
   EXPECT_LE(sent, 1.25 * least);
 }
 
-// Times are recorded, not judged: microseconds of processor time a plan, without a memory.
+// Times are recorded, without a limit: microseconds of processor time per plan, without the cache
+// of plans.
 TEST(ReshardRandomTest, FourAxesArePlannedQuickly) {
   Random random(7);
   const Mesh mesh = meshOf({2, 2, 2, 2});
@@ -212,7 +214,7 @@ TEST(ReshardRandomTest, FourAxesArePlannedQuickly) {
   RecordProperty("most_us", static_cast<int>(most));
 }
 
-// More axes than the search takes: everything is gathered, and right.
+// With more axes than the search can handle, everything is gathered, with a correct result.
 TEST(ReshardTooLargeTest, GathersWhatCannotBeSearched) {
   ReshardCase reshard;
   reshard.mesh = meshOf(std::vector<int64_t>(9, 2));

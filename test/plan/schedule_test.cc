@@ -1,4 +1,4 @@
-// Schedules of pipelines: complete, free of deadlock, and as good as the papers say.
+// Schedules of pipelines: they must be complete, free of deadlock, and as good as the papers say.
 
 #include "plan/schedule/hand_on.h"
 #include "plan/schedule/pipeline.h"
@@ -27,7 +27,7 @@ std::string describe(const Schedule &schedule) {
          std::to_string(schedule.numMicroBatches) + " micro-batches";
 }
 
-// Calls test(schedule) for every shape that the schedule takes.
+// Calls test(schedule) for every shape that the schedule supports.
 template <typename Test>
 void forEachShape(Test test) {
   for (const char *name : kNames)
@@ -184,7 +184,7 @@ TEST(ScheduleTest, HandingGradientsOnEarlyIsNeverSlower) {
       EXPECT_EQ(early.makespan, late.makespan);
     }
   });
-  // Each stage waits for the input gradients of the next one alone.
+  // Each stage waits only for the input gradients of the next one.
   const Timeline timeline = *simulateCompiled(make("1f1b", 4, 12), {{}});
   EXPECT_DOUBLE_EQ(timeline.makespan, 3 * 12 + 3 * 2);
 }

@@ -33,7 +33,7 @@ Layout randomLayout(Random &random, const Mesh &mesh, const std::vector<int64_t>
     Split &split = layout.dims[d];
     if (split.axes.empty())
       continue;
-    // Blocks of whole units now and then.
+    // Sometimes blocks consist of whole units.
     const int64_t unit = below(random, 6) == 0 ? 1 + below(random, 3) : 1;
     split = splitOver(mesh, split.axes, (shape[d] + unit - 1) / unit);
     split.block *= unit;
@@ -107,8 +107,8 @@ int64_t &at(Tensor &tensor, const std::vector<int64_t> &index) {
   return tensor.data[static_cast<size_t>(offset)];
 }
 
-// Copies `source`, all of it, to where its index `begin` along `dim` is the target's 0, as far as
-// both reach.
+// Copies all of `source` so that its index `begin` along `dim` becomes index 0 of the target, as
+// far as both extend.
 void place(Tensor &source, Tensor &target, size_t dim, int64_t begin) {
   eachIndex(source.shape, [&](std::vector<int64_t> index) {
     const int64_t value = at(source, index);
@@ -128,7 +128,7 @@ public:
     value_ = filled(shape_, 0);
     for (int64_t &element : value_.data)
       element = below(random, 1000);
-    // Contributions: random numbers but for the last coordinate, which brings the sum.
+    // Contributions are random, except for the last coordinate, which completes the sum.
     const int64_t parts = mesh_.sizeOf(layout_.partial);
     std::vector<Tensor> contributions(static_cast<size_t>(parts), value_);
     for (size_t part = 0; part + 1 < contributions.size(); ++part)
@@ -204,7 +204,7 @@ private:
     return group;
   }
 
-  // The rank's block of a whole tensor by the current layout, junk where it is padding.
+  // Returns the rank's block of a whole tensor by the current layout, with junk as padding.
   Tensor blockOf(Tensor &whole, int64_t rank) {
     Tensor local = filled(localShape(), kJunk);
     eachIndex(local.shape, [&](const std::vector<int64_t> &index) {
@@ -240,7 +240,7 @@ private:
     case MoveKind::AllGather:
       for (int64_t i = 0; i < n; ++i)
         place(local(group[static_cast<size_t>(i)]), result, join, -i * before.dims[join].block);
-      // What is sent is a block, of which each rank receives the others'.
+      // Each rank sends its block to all others.
       wireBytes += (n - 1) * static_cast<int64_t>(local(rank).data.size()) * elemBytes_;
       return {};
     case MoveKind::AllToAll:

@@ -22,14 +22,14 @@ struct ReshardCase {
 std::string describe(const ReshardCase &reshard);
 
 Mesh meshOf(const std::vector<int64_t> &sizes); // axes a, b, c, d
-// Meshes of one to `axes` axes, of size 1, too; tensors of up to three dimensions, uneven and
-// empty ones, too; layouts that are partial now and then.
+// Meshes of one to `axes` axes, including axes of size 1; tensors of up to three dimensions,
+// including uneven and empty ones; some layouts are partial.
 ReshardCase randomCase(Random &random, int axes = 4);
 Layout randomLayout(Random &random, const Mesh &mesh, const std::vector<int64_t> &shape);
 
-// Fills the ranks' buffers by the source's layout with random numbers, padding included, executes
-// the moves and compares with the target's layout. The text says what is wrong; it is empty where
-// every rank has what it should. The bytes that the moves send are counted, too.
+// Fills the ranks' buffers by the source's layout with random numbers, including padding, executes
+// the moves and compares with the target's layout. Returns what is wrong; empty if every rank has
+// what it should. Counts the bytes that the moves send.
 std::string simulate(const ReshardCase &reshard, const std::vector<Move> &moves, Random &random,
                      int64_t &wireBytes);
 

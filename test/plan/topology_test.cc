@@ -85,12 +85,13 @@ TEST(CostModelTest, SlowestSharedLinkDecides) {
   const Result<CostModel> model =
       CostModel::overTopology(*parseTopology(kTwoHosts, "t.json"), mesh);
   ASSERT_TRUE(model.ok()) << model.error();
-  // Inside: 1 MB at the 100 GB/s of host b. Between: four ranks of each host share 25 GB/s.
+  // Inside a host: 1 MB at the 100 GB/s of host b. Between hosts: four ranks of each host share 25
+  // GB/s.
   EXPECT_DOUBLE_EQ(model->cost({maskOf({1}), 0, 1000000, 3}), 3 * 2 + 10.0);
   EXPECT_DOUBLE_EQ(model->cost({maskOf({0}), 0, 1000000, 1}), 10 + 160.0);
   // One edge of a ring over all ranks leads from each host to the other.
   EXPECT_DOUBLE_EQ(model->cost({maskOf({0, 1}), 0, 1000000, 1}), 10 + 40.0);
-  // A call over links between hosts takes its own time beside them.
+  // A call over links between hosts takes its own time in addition to the links'.
   const Result<CostModel> withCalls =
       CostModel::overTopology(*parseTopology(replaced(kTwoHosts, "\"latency_us\": 10",
                                                       "\"latency_us\": 10, \"call_us\": 3"),
@@ -103,7 +104,7 @@ TEST(CostModelTest, SlowestSharedLinkDecides) {
             "the mesh has 12 ranks, the topology 8");
 }
 
-// With slow links between hosts, a sum over all ranks is scattered inside each host first.
+// If links between hosts are slow, a sum over all ranks is scattered inside each host first.
 TEST(CostModelTest, SumsAreHierarchicalWhereLinksDiffer) {
   const Mesh mesh = meshOf({2, 4});
   const std::vector<int64_t> shape = {1 << 20};
@@ -120,7 +121,7 @@ TEST(CostModelTest, SumsAreHierarchicalWhereLinksDiffer) {
   EXPECT_EQ(plan->moves[1].kind, MoveKind::AllReduce);
   EXPECT_EQ(plan->moves[1].axes, std::vector<int>{0});
   EXPECT_EQ(plan->moves[2].kind, MoveKind::AllGather);
-  // By bytes alone it is one collective.
+  // If only bytes count, it is one collective.
   EXPECT_EQ(ReshardPlanner(mesh).plan(shape, 4, partial, replicated(shape))->moves.size(), 1u);
 }
 

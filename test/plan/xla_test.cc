@@ -1,4 +1,4 @@
-// Bytes of plans beside those of XLA's partitioner, which xla_reshards.py has recorded.
+// The bytes of plans compared with those of XLA's partitioner, which xla_reshards.py has recorded.
 
 #include "plan/reshard.h"
 

@@ -169,7 +169,7 @@ TEST_F(AbiTest, FlightRecorderKeepsTheLastOperations) {
   EXPECT_EQ(context_->recorder.count(), 6u);
 }
 
-// Room for them grows by a factor, or starting n of them would cost n * n copies.
+// The room for requests must grow by a factor, or starting n of them would cost n * n copies.
 TEST_F(AbiTest, ManyRequestsMoveSeldom) {
   constexpr size_t kMany = 2000;
   std::vector<CollRequest *> started(kMany);
@@ -204,7 +204,7 @@ TEST_F(AbiTest, ARequestThatDoesNotStartIsNotInFlight) {
   EXPECT_TRUE(context_->requests.empty());
 }
 
-// Against three loops, over shapes on both sides of every threshold.
+// Compares with three plain loops, over shapes on both sides of every threshold.
 template <typename T>
 void checkGemm(const Gemm &shape) {
   Gemm g = shape;
@@ -342,7 +342,7 @@ CollContraction contractionOf(int32_t dtype, int32_t out, int64_t m, int64_t n, 
 }
 
 TEST_F(AbiTest, ContractionsOfNarrowFloatsRoundOnce) {
-  // [1 2; 3 4] * [1 1; 1 1]^T, each sum beside a bias, negative ones cut off.
+  // [1 2; 3 4] * [1 1; 1 1]^T, each sum plus a bias, then relu.
   const uint16_t a[] = {f32ToBf16(1), f32ToBf16(2), f32ToBf16(-3), f32ToBf16(-4)};
   const uint16_t ones[] = {f32ToBf16(1), f32ToBf16(1), f32ToBf16(1), f32ToBf16(1)};
   const float bias[] = {0.5f, 10};
@@ -425,7 +425,7 @@ TEST_F(AbiTest, ContractRefusesBadArguments) {
   EXPECT_EQ(contract(contractionOf(kCollI32, kCollI32, 2, 2, 2)), kCollUnsupported);
 }
 
-// Two keys that one head of two queries sees, with equal scores for the second one.
+// One head with two queries and two keys; both scores of the second query are equal.
 CollAttention twoByTwo() {
   CollAttention a{};
   a.causal = 1;

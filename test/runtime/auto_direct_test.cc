@@ -1,5 +1,5 @@
-// Backend auto where no table asks for direct: which calls go there all the same, and what keeps
-// them from it. Over a fake driver, a fake NCCL and emulated kernels.
+// Backend auto without a table that asks for direct: which calls go to direct anyway, and what
+// prevents it. Over a fake driver, a fake NCCL and emulated kernels.
 
 #include "runtime/backend/auto/routes.h"
 #include "runtime/backend/backend.h"
@@ -34,7 +34,7 @@ protected:
         ncclPlatform({&cuda.table(), &nccl.table()}) {}
   ~AutoDirect() override { EXPECT_EQ(nccl.misuse(), ""); }
 
-  // The sum of a small message, which is right; whether NCCL made it.
+  // Sums a small message, checks the result, and returns true if NCCL made it.
   bool goesToNccl(int ranks) {
     const int64_t before = nccl.calls("allReduce");
     expectAll(run(options(ranks), [&](Rank &me) {
@@ -52,7 +52,7 @@ protected:
 };
 
 TEST_F(AutoDirect, SmallCallsOfAllRanksGoThere) {
-  // Not of what direct has for those who ask.
+  // The pool size of jobs whose table asks for direct must not be used.
   ScopedEnv pool("COLL_DIRECT_POOL_BYTES", "1125899906842624");
   EXPECT_FALSE(goesToNccl(2));
   EXPECT_FALSE(goesToNccl(3));
@@ -67,7 +67,7 @@ TEST_F(AutoDirect, WhatIsLargeOrOfSomeGoesToNccl) {
     if (me.rank < 2)
       COLL_RETURN_IF_ERROR(me.endpoint.communicator({0, 1}).take()->run(sum(data, 1)));
     COLL_RETURN_IF_ERROR(me.endpoint.communicator({2, 1, 0}).take()->run(sum(data, 1)));
-    // What NCCL does not take does not depend on its size.
+    // A call that NCCL does not support fails whatever its size.
     Call ordered = sum(data, 1);
     ordered.order = kCollOrderRank;
     EXPECT_EQ(me.group.run(ordered).code(), kCollUnsupported);
@@ -102,8 +102,7 @@ TEST_F(AutoDirect, CapturedCallsGoToNccl) {
   EXPECT_EQ(nccl.calls("allReduce"), 2);
 }
 
-// Where the large calls go, registered memory counts.
-// It has no memory by which its path would be known.
+// A barrier has no memory that could decide its path.
 TEST_F(AutoDirect, ABarrierOnAStreamComesInItsOrder) {
   std::atomic<bool> isOpen = false;
   expectAll(run(options(2), [&](Rank &me) {
@@ -127,6 +126,7 @@ TEST_F(AutoDirect, ABarrierOnAStreamComesInItsOrder) {
   }));
 }
 
+// Memory is registered with the backend that makes the large calls.
 TEST_F(AutoDirect, NcclKnowsTheMemoryOfTheGroup) {
   expectAll(run(options(2), [&](Rank &me) {
     Result<std::unique_ptr<Registration>> memory = me.group.allocate(64);
@@ -159,7 +159,7 @@ TEST_F(AutoDirect, MembersThatDifferAreNamedOnEitherWay) {
     }
 }
 
-//===-- what keeps them from it -------------------------------------------------===//
+//===-- what prevents direct ----------------------------------------------------===//
 
 TEST_F(AutoDirect, NotWhereItWasNotTimed) {
   cuda.failNext("deviceGetPeerAttribute", 101); // no NVLink
@@ -209,7 +209,7 @@ TEST(AutoDirectAlone, LargeJobsHaveToAsk) {
       "rank 0: direct: without a route in COLL_ROUTES it serves jobs of up to 4 ranks, not 5");
 }
 
-// Without NCCL nothing has told the ranks that all of them have a GPU.
+// Without NCCL nothing shows that every rank has a GPU.
 TEST(AutoDirectAlone, TouchesNoGpuWithoutNccl) {
   dl::FakeCuda cuda(2);
   direct::ScopedPlatform platform(test::emulatedPeers(cuda.table()));
@@ -224,7 +224,7 @@ TEST(AutoDirectAlone, TouchesNoGpuWithoutNccl) {
 
 //===-- between processes -------------------------------------------------------===//
 
-// All refuse, for the same reason, and go on without.
+// All ranks refuse for the same reason, and continue without direct.
 void expectRefused(const std::function<Demand(int rank)> &demandOf,
                    const std::function<int(int rank)> &gpuOf, const std::string &reason) {
   auto child = [&](BackendOptions &options) {
@@ -270,8 +270,8 @@ TEST(AutoDirectProcesses, RanksThatShareAGpuHaveToAsk) {
 
 //===-- room --------------------------------------------------------------------===//
 
-// A kernel that leaves 32 of an H200's multiprocessors alone, so that a kernel of NCCL's, with 32
-// blocks at most, has room whatever waits for whom. Packets need no rings.
+// The kernel must leave 32 of an H200's multiprocessors free, so that a kernel of NCCL, which has
+// at most 32 blocks, has room whichever of the two waits for the other. Packets need no rings.
 void expectRoom(const Route &route, uint32_t size, int64_t bytes) {
   kernels::PeerGroup group;
   group.size = size;

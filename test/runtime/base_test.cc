@@ -96,7 +96,7 @@ TEST(DtypeTest, ElementCountsAreChecked) {
   EXPECT_FALSE(HostTensor::zeros(kCollF32, {int64_t(1) << 59}).ok());
 }
 
-// Every f16 survives the way to f32 and back.
+// Every f16 is unchanged after a conversion to f32 and back.
 TEST(DtypeTest, HalfRoundTripsExactly) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     uint16_t half = static_cast<uint16_t>(bits);
@@ -108,7 +108,7 @@ TEST(DtypeTest, HalfRoundTripsExactly) {
   }
 }
 
-// Between two neighbouring halves, f32 values go to the nearer, ties to even.
+// Between two neighbouring halves, f32 values are rounded to the nearer one, ties to even.
 TEST(DtypeTest, HalfRoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     uint16_t low = static_cast<uint16_t>(bits), high = static_cast<uint16_t>(bits + 1);
@@ -169,8 +169,8 @@ TEST(ParkerTest, UnparkBeforeParkIsNotLost) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-// Announcement and change are made at the same moment, again and again: where one of the two fences
-// is missing, neither side sees the other's word in some of the rounds.
+// The announcement and the change are made at the same moment, many times. If one of the two fences
+// were missing, in some of the rounds neither side would see the other's value.
 TEST(ParkerTest, AChangeDuringTheAnnouncementIsNotLost) {
   constexpr int kRounds = 100'000;
   constexpr int64_t kLostUs = 10'000'000;
@@ -178,7 +178,7 @@ TEST(ParkerTest, AChangeDuringTheAnnouncementIsNotLost) {
   alignas(64) std::atomic<int> begun{0};
   alignas(64) std::atomic<int> changed{0};
   alignas(64) std::atomic<int> ended{0};
-  // Without giving way at first, so that both sides act at the same moment.
+  // Without yielding first, so that both sides act at the same moment.
   auto await = [](const std::atomic<int> &word, int round) {
     for (int tries = 0; word.load(std::memory_order_acquire) < round; ++tries)
       if (tries > 2000)
@@ -233,7 +233,7 @@ TEST(ParkerTest, PassesABallBackAndForth) {
   EXPECT_EQ(turn.load(), kRounds);
 }
 
-// At every offset inside a line, and for lengths around one.
+// At every offset inside a cache line, and for lengths around one line.
 TEST(StreamCopyTest, CopiesExactly) {
   std::vector<char> from(512), to(512), expected(512);
   for (size_t i = 0; i < from.size(); ++i)

@@ -1,6 +1,7 @@
-// What is special about backend direct: streams, symmetric memory, refusals, what ends its
-// kernels. Over a fake driver and emulated kernels; gpu_backend_test.cc has what is as with backend
-// nccl, direct_processes_test.cc the jobs of several processes, the conformance suite the rest.
+// Tests of what is specific to backend direct: streams, symmetric memory, refusals, and what ends
+// its kernels. Over a fake driver and emulated kernels. gpu_backend_test.cc tests what it has in
+// common with backend nccl, direct_processes_test.cc jobs of several processes, the conformance
+// suite the rest.
 
 #include "runtime/backend/direct/platform.h"
 #include "runtime/backend/direct/pool.h"
@@ -132,7 +133,7 @@ TEST_F(DirectBackend, CallsOfAGroupFollowOneAnotherOnAllStreams) {
   }));
 }
 
-// The driver gives the handle of a stream that was destroyed to the next one.
+// The driver may give the handle of a destroyed stream to the next one.
 TEST_F(DirectBackend, AStreamOfTheSameHandleIsAnotherStream) {
   expectAll(run(options(1), [&](Rank &me) {
     auto waits = [&] { return cuda.calls("streamWaitEvent"); };
@@ -187,7 +188,8 @@ TEST_F(DirectBackend, ACaptureDoesNotForgetTheCallBeforeIt) {
   }));
 }
 
-// The driver might wait for the GPU, and so for a kernel that waits for this rank's.
+// Allocating there could make the driver wait for the GPU, and so for a kernel that waits for this
+// rank's kernel.
 TEST_F(DirectBackend, NothingIsMadeBetweenCallsOfMembers) {
   expectAll(run(options(3), [&](Rank &me) {
     auto made = [&] {
@@ -228,7 +230,7 @@ TEST_F(DirectBackend, MismatchOnAStreamIsToldWhenItIsWaitedFor) {
   }
 }
 
-// Each is like one before it, so only the kernels compare them.
+// Each call has the same form as an earlier one, so only the kernels compare them.
 TEST_F(DirectBackend, KnownCallsThatDifferAreFoundByTheKernels) {
   std::vector<Status> all = run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, std::vector<float>(8));
@@ -265,7 +267,8 @@ TEST_F(DirectBackend, SymmetricAndUsersMemory) {
   }));
 }
 
-// Small memory out of the pool, large in blocks: neither grows with the number of allocations.
+// Small memory comes from the pool, large memory in blocks; neither may grow with the number of
+// allocations.
 TEST_F(DirectBackend, WhatWasGivenBackIsUsedAgain) {
   expectAll(run(options(2), [&](Rank &me) {
     for (const int64_t bytes : {int64_t(1) << 20, int64_t(40) << 20}) {
@@ -292,7 +295,7 @@ TEST_F(DirectBackend, WhatWasGivenBackIsUsedAgain) {
   }));
 }
 
-// A replay writes where the call did.
+// A replay of the graph writes to the memory of the captured call.
 TEST_F(DirectBackend, MemoryOfCapturedCallsIsNotGivenToOthers) {
   expectAll(run(options(2), [&](Rank &me) {
     const dl::Cuda &driver = cuda.table();
@@ -314,7 +317,7 @@ TEST_F(DirectBackend, MemoryOfCapturedCallsIsNotGivenToOthers) {
   }));
 }
 
-// Its slice is not another's while a call that uses it is on the GPU.
+// A slice of the pool must not be given away while a call that uses it is on the GPU.
 TEST_F(DirectBackend, MemoryThatIsInUseIsNotGivenToOthers) {
   cuda.delayCopies(50);
   expectAll(run(options(2), [&](Rank &me) {
@@ -346,7 +349,7 @@ TEST_F(DirectBackend, SizesThatNoMemoryHasAreRefused) {
   }));
 }
 
-// The same buffer, registered twice, is known as long as one of them lives.
+// A buffer that is registered twice stays registered as long as one of the registrations lives.
 TEST_F(DirectBackend, ARegistrationEndsItselfAlone) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1}), *other = floats(me.rank, {1, 1});
@@ -372,7 +375,7 @@ TEST_F(DirectBackend, PlacesInSymmetricMemoryHaveToAgree) {
 
 //===-- what ends kernels -------------------------------------------------------===//
 
-// The peer never calls; only the driver looks at the stream.
+// The peer never calls, and only the driver looks at the stream.
 TEST_F(DirectBackend, AKernelEndsByItselfAtTheDeadline) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   std::promise<void> ended;

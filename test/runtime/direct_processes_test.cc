@@ -1,6 +1,6 @@
-// Backend direct between processes: memory that is shared by CUDA IPC and by descriptors, and
-// the end of a process. Over a fake driver, whose GPU memory is shared memory, and emulated
-// kernels, in real processes.
+// Backend direct between processes: memory that is shared by CUDA IPC and by descriptors, and the
+// end of a process. Over a fake driver, whose GPU memory is shared memory, and emulated kernels, in
+// real processes.
 
 #include "runtime/backend/backend.h"
 #include "runtime/backend/direct/links.h"
@@ -50,7 +50,7 @@ Call sum(float *data, int64_t count) {
   return call;
 }
 
-// 0: the body has returned ok.
+// Returns 0 if the body returned ok.
 int child(BackendOptions options, const std::function<Status(Rank &)> &body) {
   dl::FakeCuda cuda(4);
   direct::ScopedPlatform platform(test::emulatedPeers(cuda.table()));
@@ -81,7 +81,7 @@ int child(BackendOptions options, const std::function<Status(Rank &)> &body) {
   return outcome.ok() ? 0 : 1;
 }
 
-// Gives the ranks' exit codes, or minus the signal.
+// Returns the ranks' exit codes, or the negative number of the signal.
 std::vector<int> runProcesses(int ranks, const std::function<Status(Rank &)> &body,
                               const std::function<int(int rank)> &gpuOf) {
   return test::runProcesses(ranks, [&](BackendOptions &options) {
@@ -97,7 +97,7 @@ Status expect(bool holds, const char *what) {
   return holds ? Status() : Status::internal(std::string("wrong: ") + what);
 }
 
-// Collectives, a group of some, transfers, memory of the group: each over shared memory.
+// Collectives, a group of some ranks, transfers, and memory of the group, all over shared memory.
 Status everything(Rank &me) {
   float *data = me.floats({1, static_cast<float>(me.rank)});
   COLL_RETURN_IF_ERROR(me.group.run(sum(data, 2)));
@@ -127,8 +127,8 @@ Status everything(Rank &me) {
   return users ? expect((*users)->kind() == "user buffer by CUDA IPC", "kind") : users.status();
 }
 
-// p -= lr * (mean of gradients 1, 2, 3), by roots in three processes, of which rank `ends` does so
-// when the others are about to call.
+// p -= lr * (mean of gradients 1, 2, 3), by roots in three processes. Rank `ends` exits when the
+// others are about to call.
 Status optimizerStep(Rank &me, int ends = -1) {
   constexpr int64_t kCount = 1000;
   direct::RootUpdateOptions options;
@@ -170,7 +170,7 @@ int64_t openDescriptors() {
                        std::filesystem::directory_iterator());
 }
 
-// A descriptor of memory that has come to nothing would keep that memory.
+// A descriptor of memory whose creation failed would keep that memory.
 TEST_P(DirectProcesses, MemoryThatOneCannotHaveIsGivenUpByAll) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
   const std::string taking = GetParam() == std::string("ipc") ? "memAlloc" : "memCreate";
@@ -210,7 +210,7 @@ Result<Registrations> firstChunk(Rank &me) {
   return all;
 }
 
-// One rank's chunk is then smaller than the others', and the next one is of the usual size.
+// One rank's chunk is then smaller than those of the others, and the next one has the usual size.
 TEST_P(DirectProcesses, AChunkIsAsSmallAsWillDoWhereThereIsNoRoom) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
   ScopedEnv pool("COLL_DIRECT_POOL_BYTES", kChunk);
@@ -241,7 +241,7 @@ TEST_P(DirectProcesses, AChunkIsAsSmallAsWillDoWhereThereIsNoRoom) {
   EXPECT_EQ(runProcesses(3, body), std::vector<int>(3, 0));
 }
 
-// Its memory is the pool's, so the descriptor is wanted again.
+// The memory is that of the pool, so its descriptor is needed again.
 TEST_P(DirectProcesses, AChunkThatCouldNotBeMappedIsMappedLater) {
   ScopedEnv memory("COLL_DIRECT_MEMORY", GetParam());
   ScopedEnv pool("COLL_DIRECT_POOL_BYTES", kChunk);
@@ -273,7 +273,7 @@ TEST(DirectProcess, AllRefuseWhereOneHasNoGpu) {
   EXPECT_EQ(runProcesses(2, refused, [](int rank) { return rank * 9; }), std::vector<int>(2, 1));
 }
 
-// The others' kernel waits for a process that has ended, and no thread looks at the stream.
+// The kernel of the others waits for a process that has ended, and no thread watches the stream.
 TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   auto body = [](Rank &me) {
@@ -290,7 +290,7 @@ TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
     Status status = me.endpoint.synchronize(stream);
     if (launched.ok())
       launched = status;
-    // Not by the deadline of the call, however slow the machine is.
+    // It must not be the deadline of the call that ends it, however slow the machine is.
     const bool isTold = launched.code() == kCollPeer || launched.code() == kCollAborted;
     return expect(isTold && launched.message().find("rank 1") != std::string::npos,
                   launched.toString().c_str());

@@ -1,6 +1,6 @@
-// An optimizer's step as a call of backend direct: beside the reference, from a captured graph, at
-// checkpoints, and where members, plans or memory are not what they have to be. Over a fake driver
-// and emulated kernels; the kernels' own tests are test/kernels/root_update/.
+// An optimizer's step as a call of backend direct: compared with the reference, in a captured
+// graph, with checkpoints, and with wrong members, plans or memory. Over a fake driver and emulated
+// kernels; the kernels' own tests are test/kernels/root_update/.
 
 #include "runtime/backend/direct/root_update.h"
 
@@ -42,7 +42,7 @@ void store(CollDtype type, void *buffer, int64_t i, float value) {
     static_cast<uint16_t *>(buffer)[i] = f32ToBf16(value);
 }
 
-// A job of so many ranks on the host alone: what all of them should have.
+// Computes on the host what all ranks of a job should have.
 class Expected {
 public:
   Expected(const RootUpdateOptions &options, int ranks) : options_(options), calls_(ranks) {
@@ -114,7 +114,7 @@ protected:
     return options;
   }
 
-  // With parameters `skipped` bytes into memory of the group.
+  // The parameters begin `skipped` bytes into memory of the group.
   Result<Step> make(Rank &me, const RootUpdateOptions &options, int64_t skipped = 0) {
     Step step;
     Result<std::unique_ptr<Registration>> memory =
@@ -146,7 +146,7 @@ protected:
       store(options.gradientType, step.gradients, i, gradientOf(me.rank, number, i));
   }
 
-  // So many steps on all ranks, each compared with the reference on each rank.
+  // Makes so many steps on all ranks, and compares each with the reference on each rank.
   void expectSteps(const RootUpdateOptions &options, int ranks, int64_t skipped = 0,
                    const char *backend = "direct") {
     Expected expected(options, ranks);
@@ -216,7 +216,7 @@ TEST_F(DirectRootUpdate, EveryOptimizer) {
   }
 }
 
-// Gradients and parameters lie in other orders, with holes, and not at multiples of 16 bytes.
+// Gradients and parameters are in different orders, with holes, and not at multiples of 16 bytes.
 TEST_F(DirectRootUpdate, WholeParametersAtTheirRoots) {
   RootUpdateOptions options;
   options.plan = kernels::planRoots({{1000, 2, 700, 3},
@@ -258,7 +258,7 @@ TEST_F(DirectRootUpdate, AnOptimizerOfOnesOwn) {
     EXPECT_STREQ(made->update->optimizer(), "clipped_sgd");
     giveGradients(me, *made, options, 1);
     COLL_RETURN_IF_ERROR(made->update->setStep(now, nullptr));
-    // Without a stream: when it returns, the parameters are there.
+    // Without a stream the parameters are updated when the call returns.
     Status stepped = me.group.run(made->update->call(made->gradients, made->parameters, nullptr));
     EXPECT_EQ(std::memcmp(made->parameters, expected.parameters().data(), 500 * 4), 0);
     return stepped;
@@ -302,7 +302,7 @@ TEST_F(DirectRootUpdate, AGraphIsReplayedWithTheStepOfTheStream) {
   }));
 }
 
-// State that was read on all ranks, and written to others, goes on as if nothing had been.
+// State that was read on all ranks and written to others continues without a difference.
 TEST_F(DirectRootUpdate, ACheckpointIsOneArrayOfAllRanks) {
   RootUpdateOptions options = shards(700, 2);
   options.parameterType = options.gradientType = kCollBf16;
@@ -315,7 +315,7 @@ TEST_F(DirectRootUpdate, ACheckpointIsOneArrayOfAllRanks) {
     COLL_RETURN_IF_ERROR(made->update->setStep({0.5f, 1, 1}, nullptr));
     COLL_RETURN_IF_ERROR(
         me.group.run(made->update->call(made->gradients, made->parameters, nullptr)));
-    // Each rank its own part.
+    // Each rank writes its own part.
     for (int state : {-1, 0, 1})
       COLL_RETURN_IF_ERROR(
           made->update->readState(state, saved[static_cast<size_t>(state + 1)].data(), nullptr));
@@ -387,7 +387,7 @@ TEST_F(DirectRootUpdate, PlansThatReachOutsideAreRefused) {
   }));
 }
 
-// An argument that is wrong on all members ends the call, and not the job.
+// An argument that is wrong on all members fails the call, not the job.
 TEST_F(DirectRootUpdate, WrongArgumentsAreRefusedBeforeAnythingIsDone) {
   const RootUpdateOptions update = shards(100, 2);
   expectAll(run(options(2), [&](Rank &me) -> Status {
@@ -463,7 +463,7 @@ TEST_F(DirectRootUpdate, AMemberThatDoesNotComeEndsAtTheDeadline) {
   EXPECT_TRUE(contains(all[0], "root_update")) << all[0].toString();
 }
 
-// The table's route for all other calls does not keep the group's memory from being direct's.
+// Even with a route to another backend for all other calls, the group's memory is direct's.
 TEST_F(DirectRootUpdate, AutoTakesItWhereATableSaysSo) {
   dl::FakeNccl nccl;
   nccl::ScopedPlatform ncclPlatform({&cuda.table(), &nccl.table()});

@@ -42,7 +42,8 @@ int32_t returnsEarly(const CollAbi *abi, CollContext *ctx, void *const *, void *
   return rankOf(abi, ctx) == 2 ? int32_t(kCollOk) : sum(abi, ctx, arena, 4);
 }
 
-// A rank that has lost another one knows more than a rank that was only told to end.
+// The report of a rank that has lost a peer says more than that of a rank that was only told to
+// end.
 TEST(FailureReportTest, ALostPeerIsNearerToTheCauseThanAnAbort) {
   const FlightRecorder recorder(0);
   const Status aborted(kCollAborted, "told"), lost(kCollPeer, "rank 2 is gone");

@@ -125,7 +125,7 @@ TEST(ExecutorTest, AbsurdSizesAreRefused) {
   EXPECT_EQ(Executor::create({*program}).status().code(), kCollUnsupported);
 }
 
-// Each buffer of its size in the descriptor, and what aligns it.
+// Each buffer has its size in the descriptor plus alignment.
 TEST(ExecutorTest, TheMemoryOfARankIsThatOfItsBuffers) {
   Result<Descriptor> descriptor = Descriptor::parse(descriptorText(4));
   ASSERT_TRUE(descriptor.ok());
@@ -141,7 +141,7 @@ TEST(ExecutorTest, TheMemoryOfARankIsThatOfItsBuffers) {
   EXPECT_EQ(memoryOf(*descriptor).total(), -1);
 }
 
-// What ranks allocate is what the descriptor says, to the byte; a step takes no more.
+// Ranks allocate exactly what the descriptor says, and a step allocates nothing more.
 TEST(ExecutorTest, TheMemoryOfARunIsThatOfItsRanks) {
   const int64_t before = MemoryUse::now();
   MemoryUse::restartPeak();

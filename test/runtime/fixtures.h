@@ -21,11 +21,11 @@ std::string descriptorText(int ranks, int firstRank, int lastRank, const std::st
 HostTensor floats(std::vector<int64_t> shape, std::vector<float> values);
 std::vector<float> values(const HostTensor &tensor);
 
-// An executor of one class, or a failed test.
+// Returns an executor with one class of ranks; on an error the test fails.
 std::unique_ptr<Executor> makeExecutor(int ranks, CollEntry step, CollEntry init = nullptr,
                                        ExecutorOptions options = {});
 
-// Whether the status says so.
+// Returns true if the status's message contains the text.
 inline bool contains(const Status &status, const std::string &text) {
   return status.message().find(text) != std::string::npos;
 }

@@ -1,5 +1,5 @@
-// Matrix products where the address space has no room for the matrix library's buffers: OpenBLAS
-// tries for ever to map one, so runGemm() must not let it come to that.
+// Matrix products when the address space has no room for the buffers of the matrix library:
+// OpenBLAS retries forever to map one, so runGemm() must prevent that.
 
 #include "runtime/base/machine.h"
 #include "runtime/dl/blas.h"
@@ -27,7 +27,7 @@ constexpr bool kHasShadow = false;
 constexpr int kThreads = 4;
 constexpr int64_t kSize = 160; // long enough for several at a time
 
-// Leaves so much address space to this process.
+// Limits the process to so much more address space.
 void leave(int64_t bytes) {
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -37,7 +37,7 @@ void leave(int64_t bytes) {
     std::_Exit(3);
 }
 
-// A product of ones, which is kSize everywhere.
+// A product of matrices of ones; every element of the result is kSize.
 Status product() {
   std::vector<float> a(kSize * kSize, 1), c(kSize * kSize);
   Gemm gemm;
@@ -50,7 +50,8 @@ Status product() {
   return status;
 }
 
-// Ends this process: with 0 if every thread has its products, with 1 after the first failure.
+// Ends this process: with 0 if every thread has computed its products, with 1 after the first
+// failure.
 [[noreturn]] void multiplyWithin(int64_t bytes) {
   alarm(30); // instead of for ever
   auto crew = Crew::create(kThreads).take();

@@ -50,7 +50,7 @@ TEST_P(GpuBackend, RefusesMemoryOfOthers) {
   }));
 }
 
-// No member waits for one that has no memory, or another size, and the job goes on.
+// No member waits for one that has no memory or another size, and the job continues.
 TEST_P(GpuBackend, RefusesElementsThatAreNotAligned) {
   expectAll(run(options(2), [&](Rank &me) {
     float *data = floats(me.rank, {1, 1, 1});
@@ -77,7 +77,7 @@ TEST_P(GpuBackend, WhoHasLeftMakesNoCalls) {
     EXPECT_TRUE(contains(status, "has left the job")) << status.toString();
 }
 
-// They should go first.
+// Users should free it earlier, but need not.
 TEST_P(GpuBackend, MemoryMayOutliveTheJob) {
   std::vector<std::unique_ptr<Registration>> left[2];
   expectAll(run(options(2), [&](Rank &me) {
@@ -123,8 +123,8 @@ TEST_P(GpuBackend, AnEndpointIsGivenOnce) {
   EXPECT_EQ((*backend)->endpoint(2).status().code(), kCollInvalidCall);
 }
 
-// No thread looks at the call that has returned and waits on the GPU; its stream has to end all the
-// same.
+// The call has returned and waits on the GPU, and no thread watches it; its stream must end
+// nevertheless.
 TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
   std::atomic<int> launched = 0;
   run(options(3), [&](Rank &me) {
@@ -154,7 +154,7 @@ TEST_P(GpuBackend, WhoLeavesAfterAFailureOfOthersLeavesNothingOnTheGpu) {
   }
 }
 
-// Such as a send behind a receive: ranks that do so would wait for each other, one after the other.
+// For example a send after a receive: otherwise the ranks would wait for each other in turn.
 TEST_P(GpuBackend, AStartedCallDoesNotWaitForWhatComesLaterOnItsStream) {
   std::atomic<bool> isBlocked{false}, isSent{false};
   expectAll(run(options(2, 20'000'000), [&](Rank &me) {
@@ -215,7 +215,7 @@ TEST_P(GpuBackend, StartedTransfersOfATagMeetInTheirOrder) {
   }));
 }
 
-// The peer takes what is sent before it allocates.
+// The peer receives the message before it allocates.
 TEST_P(GpuBackend, WhatIsInFlightGoesOnWhileMembersAllocate) {
   expectAll(run(options(2, 20'000'000), [&](Rank &me) {
     float *data = floats(me.rank, {me.rank == 0 ? 3.0f : 0});
@@ -233,7 +233,8 @@ TEST_P(GpuBackend, WhatIsInFlightGoesOnWhileMembersAllocate) {
   }));
 }
 
-// More than may be on streams without having been compared, so that the first has to be.
+// More calls than may be on streams without having been compared, so that the first must be
+// compared.
 TEST_P(GpuBackend, ARankMayBeFarAheadOfTheOthers) {
   const ScopedEnv all("COLL_NCCL_CHECK", "2"), allHere("COLL_DIRECT_CHECK", "2");
   expectAll(run(options(2), [&](Rank &me) {
@@ -255,8 +256,8 @@ TEST_P(GpuBackend, ARankMayBeFarAheadOfTheOthers) {
   }));
 }
 
-// A call whose peer makes it last, on a stream of its own, and more calls than a rank may be
-// ahead of its GPU.
+// The call's peer makes it last, on a separate stream, after more calls than a rank may be ahead of
+// its GPU.
 TEST_P(GpuBackend, CallsOnAStreamDoNotWaitForThoseOfAnother) {
   expectAll(run(options(2, 30'000'000), [&](Rank &me) {
     std::unique_ptr<Communicator> other = me.endpoint.communicator({1, 0}).take();
@@ -322,7 +323,8 @@ TEST_P(GpuBackend, AGraphReplaysItsCalls) {
 constexpr OpKind kMovedInPlace[] = {OpKind::ReduceScatter, OpKind::AllToAll, OpKind::Permute,
                                     OpKind::AllGather,     OpKind::Gather,   OpKind::Scatter};
 
-// Two members at `position`, in place: what is left of {10, 11, 12, 13} at 0, {20, …} at 1.
+// Two members move data in place. Returns the content of {10, 11, 12, 13} at position 0 and {20, …}
+// at position 1 afterwards.
 std::vector<float> movedInPlace(OpKind kind, int position) {
   const float own = 10 * static_cast<float>(position + 1), other = 30 - own;
   const bool isFirst = position == 0;
@@ -342,7 +344,7 @@ std::vector<float> movedInPlace(OpKind kind, int position) {
   }
 }
 
-// They need scratch memory, which no call before the capture has asked for.
+// Calls in place need scratch memory, which no call before the capture has requested.
 TEST_P(GpuBackend, AGraphReplaysCallsInPlace) {
   expectAll(run(options(2), [&](Rank &me) {
     const dl::Cuda &driver = cuda.table();

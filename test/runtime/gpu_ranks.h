@@ -21,7 +21,7 @@ struct Rank {
   int rank;
 };
 
-// Rank i has GPU i modulo 4. A fixture brings the backend's platform.
+// Rank i uses GPU i modulo 4. A derived fixture sets the platform of the backend.
 class GpuRanks : public testing::Test {
 protected:
   static constexpr int kGpus = 4;
@@ -31,8 +31,8 @@ protected:
 
   static BackendOptions options(int ranks, int64_t timeoutUs = 60'000'000);
 
-  // Runs the body on all ranks at once and gives what each returns; with a backend that cannot be
-  // made, why.
+  // Runs the body on all ranks at once and returns the status of each; if the backend cannot be
+  // made, the reason.
   using Body = std::function<Status(Rank &)>;
   std::vector<Status> run(const BackendOptions &options, const Body &body) {
     return runOn(backend_, options, body);

@@ -1,4 +1,4 @@
-// Compiled steps on GPUs, over the fake driver and the fake libraries: the host side of it.
+// Compiled steps on GPUs, over the fake driver and the fake libraries: tests of the host side.
 
 #include "runtime/backend/direct/platform.h"
 #include "runtime/backend/nccl/platform.h"
@@ -69,7 +69,7 @@ int32_t sharedStep(const CollAbi *abi, CollContext *ctx, void *const *args, void
   return scale(abi, ctx, args[1], results[1], 3, 1);
 }
 
-// The same, in which the host reads and writes on the way, and the call is waited for later.
+// The same, but the host reads and writes in between, and the call is waited for later.
 int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                  void *arena) {
   CALL(scale(abi, ctx, args[0], arena, 2, 4));
@@ -82,7 +82,7 @@ int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *
   return abi->store(ctx, 0, results[1], &first, 4);
 }
 
-// w[0] += 10 * (1 + 2 + 3), where the host counts; loss = 3 * x[0].
+// w[0] += 10 * (1 + 2 + 3), with a loop that the host counts; loss = 3 * x[0].
 int32_t countedStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                     void *arena) {
   void *constants = nullptr;
@@ -98,7 +98,7 @@ int32_t countedStep(const CollAbi *abi, CollContext *ctx, void *const *args, voi
   return scale(abi, ctx, args[1], results[1], 3, 1);
 }
 
-// w = attention of one query and one key, and d_v of it beside: both are x; loss = 3 * x[0].
+// w = attention of one query and one key, and its d_v; both are x; loss = 3 * x[0].
 int32_t attentionStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                       void *arena) {
   CollAttention a{};
@@ -157,7 +157,7 @@ protected:
     return Executor::create({program(ranks, step)}, options);
   }
 
-  // The losses, then the state.
+  // Returns the losses, then the state.
   static std::vector<std::vector<float>> run(Executor &executor, int steps) {
     std::vector<std::vector<float>> all;
     Status status = executor.initialize({floats({4}, {1, 2, 3, 4})});
@@ -187,7 +187,7 @@ protected:
 
   dl::FakeCuda cuda_;
   dl::FakeCublasLt lt_;
-  // The fake's GPU memory is the host's.
+  // The GPU memory of the fake driver is host memory.
   ScopedGpuPlatform platform_{{&cuda_.table(), &lt_.table(), plainly<kernels::attentionReference>,
                                plainly<kernels::attentionBackwardReference>}};
 
@@ -307,7 +307,7 @@ TEST_F(GpuStepTest, WaitingForEachCallUsesNoGraphs) {
   EXPECT_EQ(cuda_.calls("graphLaunch"), 0);
 }
 
-// A product that is large enough to try algorithms on, of zeros.
+// A product of zeros, large enough that algorithms are tried.
 int32_t productStep(const CollAbi *abi, CollContext *ctx, void *const *, void *const *,
                     void *arena) {
   CollContraction c{};

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of files as /sys has them.
+// Creates a folder of files like those of /sys.
 class MachineTest : public testing::Test {
 protected:
   MachineTest() {

@@ -1,5 +1,5 @@
-// What is special about backend nccl: streams, registration, NCCL's failures, and what it
-// refuses. Over a fake driver and a fake NCCL; gpu_backend_test.cc has what is as with backend
+// Tests of what is specific to backend nccl: streams, registration, NCCL's failures, and refusals.
+// Over a fake driver and a fake NCCL. gpu_backend_test.cc tests what it has in common with backend
 // direct, the conformance suite the rest.
 
 #include "runtime/backend/nccl/platform.h"
@@ -162,7 +162,7 @@ TEST_F(NcclBackend, BlocksThatInterleaveGoOverScratchInStreamOrder) {
   }));
 }
 
-// The host does not wait for the members of a call on a stream; it is told later.
+// The host does not wait for the members of a call on a stream; it learns of a mismatch later.
 TEST_F(NcclBackend, MismatchOnAStreamIsToldWhenItIsWaitedFor) {
   std::vector<Status> all = run(options(2), [&](Rank &me) {
     dl::CudaStream on = stream();
@@ -270,7 +270,7 @@ TEST_F(NcclBackend, AFailedStartIsNamedAndCanBeTriedAgain) {
   EXPECT_TRUE(createBackend("nccl", options(3)).ok());
 }
 
-// At whatever step of making a base and what is split from it.
+// Whichever step of making a base communicator, or of splitting one from it, fails.
 TEST_F(NcclBackend, AStartThatFailsLeavesNoCommunicator) {
   BackendOptions known = options(3);
   known.groups = {{0, 1}, {1, 2}};
@@ -290,8 +290,8 @@ TEST_F(NcclBackend, AStartThatNeverEndsRunsIntoTheDeadline) {
   EXPECT_TRUE(contains(status, "not ready within 100 ms")) << status.message();
 }
 
-// NCCL connects the members in the first call of a kind, and does not return: the rank's thread
-// does, and aborts it.
+// NCCL connects the members in the first call of a kind, and here does not return. The rank's
+// thread returns nevertheless, and aborts it.
 TEST_F(NcclBackend, AConnectionThatHangsRunsIntoTheDeadline) {
   nccl.hangConnect();
   auto begin = std::chrono::steady_clock::now();
@@ -309,7 +309,7 @@ TEST_F(NcclBackend, AConnectionThatHangsRunsIntoTheDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
-// Members that wait for each other in different groups, each for the first time.
+// Members wait for each other in different groups, each for the first time.
 TEST_F(NcclBackend, GroupsConnectInAnyOrder) {
   expectAll(run(options(2), [&](Rank &me) {
     std::unique_ptr<Communicator> other = me.endpoint.communicator({1, 0}).take();
@@ -329,7 +329,7 @@ TEST_F(NcclBackend, GroupsConnectInAnyOrder) {
   }));
 }
 
-// Both calls are known from before, so they are not compared by themselves.
+// Both calls have occurred before, so they are not compared by default.
 TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) {
   auto body = [&](Rank &me) {
     float *data = floats(me.rank, std::vector<float>(8));
@@ -345,7 +345,7 @@ TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) 
     EXPECT_TRUE(contains(status, "counts differ")) << status.toString();
 }
 
-// Every rank hears of it, and a new backend works.
+// Every rank gets the failure, and a new backend works.
 TEST_F(NcclBackend, ABrokenCommunicatorEndsTheJobAndIsRebuilt) {
   nccl.breakAfter(4, dl::kNcclRemoteError);
   auto body = [&](Rank &me) {
@@ -387,7 +387,7 @@ TEST_F(NcclBackend, AHangOnTheGpuRunsIntoTheDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
-// Else the driver would wait in a launch, with neither deadline nor failures.
+// Otherwise the driver would block in a launch, without deadline and without noticing failures.
 TEST_F(NcclBackend, CallsOnAStreamDoNotRunAheadOfAGpuThatHangs) {
   nccl.hangAfter(40);
   std::vector<Status> all = run(options(2, 200'000), [&](Rank &me) {

@@ -1,5 +1,5 @@
-// Backend net beyond the conformance suite: messages of any content, many ranks, several
-// operations' worth of algorithms, and set-ups that cannot work.
+// Backend net beyond the conformance suite: messages with arbitrary content, many ranks, several
+// algorithms, and set-ups that cannot work.
 
 #include "runtime/backend/net/collective.h"
 #include "runtime/backend/net/cores.h"
@@ -61,7 +61,7 @@ TEST(NetCoresTest, RanksShareTheProcessorsThatTheyMayUse) {
   EXPECT_DOUBLE_EQ(coresOf(seats, 2), 4);
   EXPECT_DOUBLE_EQ(coresOf(seats, 3), 4);
   EXPECT_DOUBLE_EQ(coresOf({4, Seat{"a", {0x03}}}, 2), 0.5);
-  // Each on a processor of its own.
+  // Each rank runs on its own processor.
   EXPECT_DOUBLE_EQ(coresOf({Seat{"a", {0x01}}, Seat{"a", {0x00, 0x01}}}, 1), 1);
   EXPECT_DOUBLE_EQ(coresOf({Seat{"a", {}}}, 0), 0);
 }
@@ -92,8 +92,8 @@ TEST(NetMessageTest, LongTextsAreCutAtACharacter) {
   EXPECT_EQ(back->text.substr(0, 2), "ä");
 }
 
-// Random bytes, and valid messages with some bytes changed or missing: refused, or read
-// without a look beyond the end (the sanitizers watch).
+// Random bytes, and valid messages with some bytes changed or missing, must be refused or decoded
+// without reading beyond the end (which the sanitizers check).
 TEST(NetMessageTest, AnyBytesAreDecodedOrRefused) {
   std::mt19937 random(1);
   Control abort;
@@ -147,7 +147,7 @@ TEST(NetAlgorithmTest, OrderAndF32AccumulationAreNeverRegrouped) {
   EXPECT_EQ(chooseAlgorithm(sum(1 << 20, kCollOrderAny), 8, Algorithm::Auto), Algorithm::Direct);
 }
 
-// As many ranks as make the backend leave the direct algorithms.
+// So many ranks that the backend does not use the direct algorithms.
 TEST(NetBackendTest, TwentyRanks) {
   constexpr int kRanks = 20;
   BackendOptions options;
@@ -245,7 +245,7 @@ TEST(NetBackendTest, CompressionIsForOnePathAndOfAllRanks) {
       std::vector<int>({1, 1, 1}));
 }
 
-// By the job's options, else by the launcher, else by what is current.
+// The GPU is named by the job's options, else by the launcher, else it is the current one.
 TEST(NetBackendTest, OnThePathUnpackAProcessHasTheGpuThatIsNamed) {
   EXPECT_EQ(test::runProcesses(3,
                                [](BackendOptions &job) {
@@ -315,7 +315,7 @@ void onTwoRanks(const std::function<void(Endpoint &, Communicator &, int)> &body
   other.join();
 }
 
-// The GPU still writes the source when the call is made.
+// The GPU is still writing the source when the call is made.
 TEST(NetStreamTest, ACallWaitsForItsStream) {
   dl::FakeCuda cuda(2);
   ScopedGpuPlatform platform({&cuda.table(), [] { return Status(); },

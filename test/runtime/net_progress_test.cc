@@ -1,4 +1,4 @@
-// Backend net: what was started moves on, and fails, without a call of its rank.
+// Backend net: started operations progress, and fail, without a call of their rank.
 
 #include "runtime/backend/net/net.h"
 #include "runtime/net/transport.h"
@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 constexpr int64_t kLarge = 4 << 20; // f32: dozens of segments, so no single look ends it
 constexpr int64_t kTimeoutUs = 60'000'000;
 
-// All ranks of a job in this process. The test's thread makes every rank's calls, so a rank whose
-// peer waits is not in any.
+// All ranks of a job in this process. The test's thread makes every rank's calls, so while one rank
+// waits for its peer, the peer is in no call.
 struct Job {
   Job(int ranks, const std::string &transport, int64_t timeoutUs = kTimeoutUs) {
     BackendOptions options;
@@ -90,7 +90,7 @@ TEST_P(NetProgress, AWaitNeedsNoCallOfThePeer) {
     }
 }
 
-// More than are under way at once: the later ones begin without a call, too.
+// More operations than can be in flight at once: the later ones must also start without a call.
 TEST_P(NetProgress, ManyEndWhileOneIsWaitedFor) {
   Job job(2, GetParam());
   std::unique_ptr<Communicator> groups[] = {job.group(0, {0, 1}), job.group(1, {0, 1})};
@@ -125,7 +125,8 @@ TEST_P(NetProgress, TransfersMoveOnToo) {
   }
 }
 
-// Both compute, and find it done. On a machine that has no time for it, they compute for longer.
+// Both ranks compute, and then find the operation complete. If the machine is too busy, they
+// compute for longer.
 TEST_P(NetProgress, DoneWhenBothHaveComputed) {
   Job job(2, GetParam());
   bool wasDone[2] = {};
@@ -148,7 +149,7 @@ TEST_P(NetProgress, DoneWhenBothHaveComputed) {
   EXPECT_TRUE(wasDone[0] && wasDone[1]);
 }
 
-// Each rank starts, tests, computes and waits as it likes.
+// Each rank starts, tests, computes and waits in a random order.
 TEST_P(NetProgress, AnyMixOfCalls) {
   Job job(3, GetParam());
   auto body = [&](int rank) {
@@ -234,7 +235,7 @@ TEST_P(NetProgress, AnAbortEndsWhatNobodyLooksAt) {
   EXPECT_TRUE(contains(job[0].health(), "smoke"));
 }
 
-// A mismatch is found, and told, by ranks that compute: all members get the cause itself.
+// Ranks that compute find a mismatch and report it: all members get the cause itself.
 TEST_P(NetProgress, AMismatchReachesAllWhoCompute) {
   Job job(3, GetParam());
   std::vector<float> data[3] = {std::vector<float>(8), std::vector<float>(9),
@@ -252,7 +253,7 @@ TEST_P(NetProgress, AMismatchReachesAllWhoCompute) {
   }
 }
 
-// Rank 1's deadline passes while rank 0 computes, which has something with rank 2 in flight.
+// Rank 1's deadline passes while rank 0 computes and has an operation with rank 2 in flight.
 TEST(NetProgressDeadline, OneElsewhereEndsWhatNobodyLooksAt) {
   Job job(3, "loopback", /*timeoutUs=*/300'000);
   std::vector<float> data(4), other(4);
@@ -265,7 +266,7 @@ TEST(NetProgressDeadline, OneElsewhereEndsWhatNobodyLooksAt) {
       << status.message();
 }
 
-// The time of a computation is not that of a wait.
+// The time of a computation does not count as waiting.
 TEST(NetProgressDeadline, BeginsWithTheWait) {
   Job job(2, "loopback", /*timeoutUs=*/1'500'000);
   std::unique_ptr<Communicator> first = job.group(0, {0, 1}), second = job.group(1, {0, 1});
@@ -289,7 +290,7 @@ TEST_P(NetProgress, ARankThatLeavesIsMissedByThoseWhoCompute) {
   Result<Request *> request = job.group(0, {0, 2})->start(sumOf(data));
   ASSERT_TRUE(request.ok());
   job[2].leave();
-  // Rank 1 hears of it only if rank 0, which is in no call, finds out.
+  // Rank 1 gets the failure only if rank 0, which is in no call, notices it.
   Status heard = job.group(1, {0, 1})->run(sumOf(other));
   expectNamed(heard, kCollAborted, "1");
   Status status = job[0].wait(*request);
@@ -297,7 +298,7 @@ TEST_P(NetProgress, ARankThatLeavesIsMissedByThoseWhoCompute) {
   EXPECT_TRUE(contains(status, "rank 2 has ended without the matching call")) << status.message();
 }
 
-// What is in flight ends with the endpoint, whoever is at work on it.
+// Operations in flight end with the endpoint, whichever thread works on them.
 TEST_P(NetProgress, AnEndpointMayDieWithOperationsInFlight) {
   for (int round = 0; round < 4; ++round) {
     std::vector<float> a(100'000), b(100'000); // outlive the job
@@ -309,8 +310,8 @@ TEST_P(NetProgress, AnEndpointMayDieWithOperationsInFlight) {
   }
 }
 
-// Rank 1 stands still, so it does not take what rank 0 has sent: rank 0 does not wait for that long
-// at its end.
+// Rank 1 is stopped, so it does not receive what rank 0 has sent; rank 0 does not wait long for
+// that when it ends.
 TEST(NetProgressProcesses, AStoppedPeerHoldsNoFailedRank) {
   auto *stopped = static_cast<std::atomic<pid_t> *>(
       mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -340,7 +341,7 @@ TEST(NetProgressProcesses, AStoppedPeerHoldsNoFailedRank) {
   munmap(stopped, sizeof(pid_t));
 }
 
-// Rank 1 is killed; rank 0 computes, and yet tells rank 2, which does not wait for rank 1.
+// Rank 1 is killed. Rank 0, which computes, tells rank 2, which does not wait for rank 1.
 TEST(NetProgressProcesses, AKilledPeerIsNoticedWhileARankComputes) {
   int told[2];
   ASSERT_EQ(pipe(told), 0);

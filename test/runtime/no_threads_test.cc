@@ -1,4 +1,4 @@
-// A process that may start no more threads: whatever needs one returns a status that says so.
+// A process that may not start more threads: whatever needs a thread returns a status that says so.
 
 #include "runtime/backend/backend.h"
 #include "runtime/base/thread.h"

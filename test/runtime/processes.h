@@ -15,8 +15,8 @@
 
 namespace coll::rt::test {
 
-// Starts a process for each rank, in which `body` gets the options of its job, and gives their
-// exit codes, or minus the signal. No other thread may exist.
+// Starts a process for each rank, in which `body` gets the options of its job. Returns the exit
+// codes, or the negative number of the signal. The caller must have no other thread.
 inline std::vector<int> runProcesses(int ranks, const std::function<int(BackendOptions &)> &body) {
   net::Fd listener = net::listenOn(net::Address::parse("127.0.0.1:0").take()).take();
   BackendOptions options;

@@ -158,7 +158,7 @@ TEST(ProgramTest, GpuKernelsNeedAnImage) {
   EXPECT_TRUE(Program::create(text, noStep, nullptr).ok());
 }
 
-// Damaged texts are refused or accepted, but nothing worse.
+// Damaged texts must be refused or accepted, without a crash.
 TEST(ProgramTest, SurvivesRandomDamage) {
   std::mt19937 random(1);
   const std::string text = descriptorText(4);
