@@ -77,7 +77,7 @@ private:
   std::map<std::vector<int64_t>, MovePlan> plans_;
 };
 
-// The cheapest plan, without a memory. Layouts are canonical.
+// Returns the cheapest plan; does not cache plans. Layouts must be canonical.
 MovePlan searchMoves(const Mesh &mesh, const Reshard &reshard, const CostModel &cost);
 
 } // namespace coll::plan

@@ -130,7 +130,7 @@ TEST_F(MoePeerTest, WhereNcclFailsItSaysSo) {
 TEST_F(MoePeerTest, MoreRanksThanGpusAreNone) {
   play(smallTask(5, MoeSkew::Uniform), [](Result<std::unique_ptr<NcclMoePeer>> made) {
     EXPECT_EQ(made.status().toString(),
-              "unsupported: NCCL wants a GPU for each of the 5 ranks; there are 4");
+              "unsupported: NCCL needs a GPU for each of the 5 ranks; there are 4");
   });
 }
 
