@@ -67,7 +67,7 @@ private:
       use(split.axes);
     use(layout.partial);
     if (!exist || std::any_of(uses.begin(), uses.end(), [](int count) { return count > 1; }))
-      return "is no layout of the tensor";
+      return "is not a layout of the tensor";
     for (size_t d = 0; d < shape.size(); ++d) {
       const Split &split = layout.dims[d];
       if (split.axes.empty() ? split.block != shape[d]
@@ -127,7 +127,7 @@ private:
     for (int axis : step.axes)
       if (axis < 0 || static_cast<size_t>(axis) >= certificate_.mesh.axes.size() ||
           std::count(step.axes.begin(), step.axes.end(), axis) != 1)
-        return "is over axes that are no group";
+        return "is over axes that do not form a group";
     const auto dims = static_cast<int>(before.dims.size());
     const bool splits = step.kind == MoveKind::Slice || step.kind == MoveKind::AllToAll ||
                         step.kind == MoveKind::ReduceScatter;

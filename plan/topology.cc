@@ -48,7 +48,7 @@ public:
       return;
     for (const auto &[name, value] : object.items())
       if (!known.count(name))
-        fail(place.empty() ? name : place + "." + name, "is no field of a topology");
+        fail(place.empty() ? name : place + "." + name, "is not a field of a topology");
   }
 
   const Json *list(const Json &object, const std::string &place, const char *name) {

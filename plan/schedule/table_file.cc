@@ -93,7 +93,8 @@ private:
       ScheduleEntry entry;
       if (!parseEntry(words[i], entry))
         return "'" + std::string(words[i]) +
-               "' is no entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as F0.3";
+               "' is not an entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as "
+               "F0.3";
       entries->second.push_back(entry);
     }
     return "";

@@ -30,7 +30,7 @@ std::string readField(const std::string &key, const Json &value, PathRule &rule,
     return "";
   }
   if (key != "kind" && key != "path" && key != "why")
-    return "there is no such field; there are kind, max_bytes, path, why";
+    return "unknown field; the fields are kind, max_bytes, path, why";
   if (!value.is_string())
     return unexpected("a text", value);
   const std::string text = value.get<std::string>();
@@ -40,14 +40,15 @@ std::string readField(const std::string &key, const Json &value, PathRule &rule,
   }
   if (key == "kind") {
     rule.kind = text;
-    return isKind(text) ? ""
-                        : "there is no kind of transport \"" + text +
-                              "\"; there are tcp, verbs, loopback, each with \" scatter\" or not";
+    return isKind(text)
+               ? ""
+               : "unknown kind of transport \"" + text +
+                     "\"; the kinds are tcp, verbs, loopback, each with \" scatter\" or not";
   }
   const auto *found = std::find(std::begin(kPaths), std::end(kPaths), text);
   hasPath = found != std::end(kPaths);
   rule.path = hasPath ? static_cast<DataPath>(found - kPaths) : DataPath::Host;
-  return hasPath ? "" : "there is no path \"" + text + "\"; there are host, unpack, kernel, pack";
+  return hasPath ? "" : "unknown path \"" + text + "\"; the paths are host, unpack, kernel, pack";
 }
 
 std::string readRule(const Json &json, PathRule &rule) {
@@ -81,7 +82,7 @@ Result<Paths> Paths::read(const Json &table, const std::string &name) {
   if (part == table.end())
     return paths;
   if (!part->is_array())
-    return Status::invalid(name + ": \"paths\" is no list");
+    return Status::invalid(name + ": \"paths\" is not a list");
   for (const Json &entry : *part) {
     PathRule rule;
     if (std::string error = readRule(entry, rule); !error.empty())

@@ -252,7 +252,7 @@ TEST(MoeReferenceTest, BadInputIsRefusedByName) {
   good.routing.numExperts = 5;
   two = moeReferenceDispatch({good, good}, {});
   EXPECT_EQ(two.status().message(),
-            "rank 0: moe: numExperts is 5, which is no multiple of 2 ranks");
+            "rank 0: moe: numExperts is 5, which is not a multiple of 2 ranks");
 }
 
 } // namespace

@@ -207,7 +207,7 @@ TEST(RemoteTensorTest, WhereThereIsNoWayBothReasonsAreSaid) {
   EXPECT_EQ(none.code(), kCollLink);
   EXPECT_EQ(
       none.message(),
-      "write to the tensor of \"rank 3\": there is no way to it: ipc: the owner is not on this "
+      "write to the tensor of \"rank 3\": it cannot be reached: ipc: the owner is not on this "
       "node, or has ended; this process has given no transport");
 }
 

@@ -141,7 +141,7 @@ TEST(ScheduleTableTest, FaultsNameTheEntry) {
   EXPECT_EQ(faultOf("stage 0"), "t:1: 'stage': expected rank, activations or in-flight");
   EXPECT_EQ(
       faultOf("rank 0: F0.0 X"),
-      "t:1: 'X' is no entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as F0.3");
+      "t:1: 'X' is not an entry; expected F, B, I or W, a chunk, a dot and a micro-batch, as F0.3");
   EXPECT_EQ(faultOf("rank 0:\n"
                     "rank 0:"),
             "t:2: rank 0 is there already, in line 1; join the lines");

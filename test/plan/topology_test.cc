@@ -63,7 +63,7 @@ TEST(TopologyTest, FaultsAreNamedWithTheirPlace) {
       errorOf(replaced(kTwoHosts, "\"latency_us\": 10", "\"latency_us\": 10, \"call_us\": 0")),
       "t.json: links[2].call_us: is 0, needs a number above 0");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"bandwidth_gb_per_s\": 25", "\"bandwidth\": 25")),
-            "t.json: links[2].bandwidth: is no field of a topology");
+            "t.json: links[2].bandwidth: is not a field of a topology");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"b\", \"b\"", "\"a\", \"a\"")),
             "t.json: links[1].between: the link \"a\", \"a\" is there twice");
 }

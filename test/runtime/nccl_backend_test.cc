@@ -339,7 +339,7 @@ TEST_F(NcclBackend, KnownCallsThatDifferRunIntoTheDeadlineUnlessAllAreCompared) 
     return me.group.run(sum(data, 4 + me.rank));
   };
   for (const Status &status : run(options(2, 4'000'000), body))
-    EXPECT_TRUE(contains(status, "is like one before")) << status.toString();
+    EXPECT_TRUE(contains(status, "is like an earlier call")) << status.toString();
   ScopedEnv every("COLL_NCCL_CHECK", "2");
   for (const Status &status : run(options(2), body))
     EXPECT_TRUE(contains(status, "counts differ")) << status.toString();

@@ -38,12 +38,12 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
       {"{}", "paths[0]: it names no kind of transport"},
       {R"({"kind": "tcp"})", "paths[0]: it names no path"},
       {R"({"kind": "tcp", "path": "host"}, {"kind": "mail"})",
-       "paths[1].kind: there is no kind of transport \"mail\"; there are tcp, verbs, loopback, "
+       "paths[1].kind: unknown kind of transport \"mail\"; the kinds are tcp, verbs, loopback, "
        "each with \" scatter\" or not"},
-      {R"({"kind": ""})", "paths[0].kind: there is no kind of transport \"\"; there are tcp, "
+      {R"({"kind": ""})", "paths[0].kind: unknown kind of transport \"\"; the kinds are tcp, "
                           "verbs, loopback, each with \" scatter\" or not"},
       {R"({"kind": "tcp", "path": "copy"})",
-       "paths[0].path: there is no path \"copy\"; there are host, unpack, kernel, pack"},
+       "paths[0].path: unknown path \"copy\"; the paths are host, unpack, kernel, pack"},
       {R"({"kind": "tcp", "path": 1})", "paths[0].path: expected a text, not 1"},
       {R"({"max_bytes": "4K"})", "paths[0].max_bytes: expected a number, not \"4K\""},
       {R"({"kind": {"tcp": []}})", "paths[0].kind: expected a text, not a list or an object"},
@@ -52,7 +52,7 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
       {R"({"max_bytes": 18446744073709551615})",
        "paths[0].max_bytes: expected a number, not 18446744073709551615"},
       {R"({"bytes": 1})",
-       "paths[0].bytes: there is no such field; there are kind, max_bytes, path, why"},
+       "paths[0].bytes: unknown field; the fields are kind, max_bytes, path, why"},
   };
   for (const auto &[paths, complaint] : cases) {
     EXPECT_EQ(Routes::parse(table(paths), "t.json").status().message(),
@@ -64,7 +64,7 @@ TEST_F(PathsTest, WhatIsWrongIsNamedWithItsEntry) {
                           "t.json")
                 .status()
                 .message(),
-            "t.json: \"paths\" is no list");
+            "t.json: \"paths\" is not a list");
   std::ofstream(file_) << R"({"format": "coll routes", "version": 2})";
   EXPECT_NE(Paths::fromEnv().status().message().find("\"version\" has to be 1"), std::string::npos);
   unlink(file_.c_str());
@@ -153,7 +153,7 @@ TEST_F(PathsTest, ABrokenTableStopsBackendNetAsItStopsAuto) {
   EXPECT_EQ(whyNot("auto"), whyNot("net"));
   std::ofstream(file_) << table(R"({"kind": "tcp", "path": "copy"})");
   EXPECT_EQ(whyNot("net"), "COLL_ROUTES: " + file_ +
-                               ": paths[0].path: there is no path \"copy\"; there are host, "
+                               ": paths[0].path: unknown path \"copy\"; the paths are host, "
                                "unpack, kernel, pack");
   EXPECT_EQ(whyNot("auto"), whyNot("net"));
   ScopedEnv own("COLL_NET_GPU_PATH", "kernel");

@@ -30,7 +30,7 @@ TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(complaint(R"({"format": "coll routes", "version": 2, "routes": []})"),
             "t.json: \"version\" has to be 1; write the table again with coll-perf tune");
   EXPECT_EQ(complaint(R"({"format": "coll routes", "version": 1})"),
-            "t.json: \"routes\" is no list");
+            "t.json: \"routes\" is not a list");
   EXPECT_EQ(complaint(table("7")), "t.json: routes[0]: a route has to be an object");
   EXPECT_EQ(complaint(table("{}")), "t.json: routes[0]: it names no backend");
   EXPECT_EQ(complaint(table(R"({"backend": "net"}, {"backend": "mail"})")),
@@ -43,7 +43,7 @@ TEST(RoutesTest, WhatIsWrongIsNamedWithItsPlace) {
             "t.json: routes[0].ranks: expected a number, not -4");
   for (const char *color : {"\"red\"", "7"})
     EXPECT_NE(complaint(table(R"({"backend": "net", "color": )" + std::string(color) + "}"))
-                  .find(".color: there is no such field; there are op,"),
+                  .find(".color: unknown field; the fields are op,"),
               std::string::npos);
   EXPECT_EQ(complaint(table(R"({"backend": "net", "max_ranks": 0})")),
             "t.json: routes[0].max_ranks: expected a number, not 0");

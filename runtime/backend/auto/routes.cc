@@ -44,7 +44,7 @@ private:
     const bool isKnown = std::any_of(std::begin(kFields), std::end(kFields),
                                      [&](const char *name) { return key == name; });
     if (!isKnown)
-      return "there is no such field; there are op, dtype, memory, ranks, max_ranks, group, "
+      return "unknown field; the fields are op, dtype, memory, ranks, max_ranks, group, "
              "captured, max_bytes, backend, why";
     if (key == "max_bytes" || key == "ranks" || key == "max_ranks")
       return number(key, value, route);
@@ -229,7 +229,7 @@ Result<Routes> Routes::parse(const std::string &text, const std::string &name) {
   const Json &json = *table;
   auto wrong = [&](const std::string &what) { return Status::invalid(name + ": " + what); };
   if (!json.contains("routes") || !json["routes"].is_array())
-    return wrong("\"routes\" is no list");
+    return wrong("\"routes\" is not a list");
   Routes routes;
   routes.origin_ = name;
   if (std::string machine = textField(json, "machine"); !machine.empty())

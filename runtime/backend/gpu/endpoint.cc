@@ -473,7 +473,7 @@ Status GpuEndpoint::timeoutStatus(const GpuRequest *request) const {
   if (request->agreed)
     return {kCollTimeout, text +
                               " on the GPU; whether all members have made the call is not known, "
-                              "as it is like one before"};
+                              "because it is like an earlier call and was not compared"};
   const char *separator = "; waiting for ";
   for (int i = 0; i < group.size(); ++i)
     if (isTransfer(request->call().kind) ? i == request->call().peer : i != group.position) {

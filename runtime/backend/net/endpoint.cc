@@ -39,7 +39,7 @@ NetEndpoint::~NetEndpoint() {
 Result<std::unique_ptr<Communicator>> NetEndpoint::communicator(std::vector<int> ranks) {
   auto it = std::find(ranks.begin(), ranks.end(), rank());
   if (it == ranks.end())
-    return Status::invalid("rank " + std::to_string(rank()) + " is no member of group " +
+    return Status::invalid("rank " + std::to_string(rank()) + " is not a member of group " +
                            describeGroup(ranks));
   for (int member : ranks)
     if (member < 0 || member >= mesh_->numRanks())

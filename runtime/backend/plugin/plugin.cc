@@ -99,7 +99,7 @@ public:
   Result<std::unique_ptr<Communicator>> communicator(std::vector<int> ranks) override {
     const auto own = std::find(ranks.begin(), ranks.end(), rank_);
     if (own == ranks.end())
-      return Status::invalid("rank " + std::to_string(rank_) + " is no member of group " +
+      return Status::invalid("rank " + std::to_string(rank_) + " is not a member of group " +
                              describeGroup(ranks));
     for (int rank : ranks)
       if (rank < 0 || rank >= numRanks_)

@@ -36,7 +36,7 @@ ThreadsRequest::ThreadsRequest(ThreadsCommunicator &communicator, const Call &ca
 Result<std::unique_ptr<Communicator>> ThreadsEndpoint::communicator(std::vector<int> ranks) {
   auto it = std::find(ranks.begin(), ranks.end(), rank_);
   if (it == ranks.end())
-    return Status::invalid("rank " + std::to_string(rank_) + " is no member of group " +
+    return Status::invalid("rank " + std::to_string(rank_) + " is not a member of group " +
                            describeGroup(ranks));
   for (int rank : ranks)
     if (rank < 0 || rank >= world_.numRanks())

@@ -114,7 +114,7 @@ Result<bool> RankLinks::greet(Guest &guest) {
   const auto rank = static_cast<size_t>(guest.hello.rank);
   if (completion->bytes != sizeof guest.hello || guest.hello.magic != kMagic ||
       rank <= static_cast<size_t>(rank_) || rank >= peers_.size() || peers_[rank].connection)
-    return Status(kCollPeer, "a connection came from no rank of this exchange");
+    return Status(kCollPeer, "a connection came from a process outside of this exchange");
   COLL_RETURN_IF_ERROR(adopt(static_cast<int>(rank), std::move(guest.connection)));
   return true;
 }

@@ -44,7 +44,7 @@ Status checkMoeRouting(const MoeRouting &routing, int numRanks) {
                   std::to_string(kMoeMaxTopk));
   if (routing.numExperts < 1 || routing.numExperts % numRanks)
     return refuse("numExperts is " + std::to_string(routing.numExperts) +
-                  ", which is no multiple of " + std::to_string(numRanks) + " ranks");
+                  ", which is not a multiple of " + std::to_string(numRanks) + " ranks");
   if (routing.numTokens > 0 && !routing.topkIdx)
     return refuse("`topkIdx` is null");
   return Status::okay();

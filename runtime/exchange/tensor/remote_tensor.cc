@@ -298,7 +298,7 @@ Status PreparedAccess::choose(Via wanted) {
   if (rdma.ok())
     return rdma;
   return {rdma.code() == kCollUnsupported ? ipc.code() : rdma.code(),
-          "there is no way to it: " + ipc.message() + "; " + rdma.message()};
+          "it cannot be reached: " + ipc.message() + "; " + rdma.message()};
 }
 
 Status PreparedAccess::prepareIpc() {

@@ -323,7 +323,7 @@ public:
     std::lock_guard<std::mutex> lock(World::get().mutex);
     auto it = World::get().listeners.find(number);
     if (it == World::get().listeners.end())
-      return Status::invalid("the handle is none of a loopback listener");
+      return Status::invalid("the handle is not that of a loopback listener");
     it->second->push_back(pair);
     return std::unique_ptr<Connector>(std::make_unique<LoopConnector>(pair, devices_[0]));
   }
