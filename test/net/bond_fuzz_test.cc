@@ -1,4 +1,4 @@
-// A peer that is let in, and then sends anything.
+// A peer that is accepted, and then sends arbitrary frames.
 
 #include "runtime/net/bond/frame.h"
 #include "runtime/net/loopback/loopback.h"
@@ -56,7 +56,7 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
     isLured = !isLured;
     Links evil = isLured ? lure(*raw, *ours, theirs) : enter(*raw, *ours, theirs);
     ASSERT_TRUE(theirs);
-    // Half of the buffer is for messages, the rest must stay.
+    // Half of the buffer is for messages; the rest must not change.
     Segment half{guarded.data(), guarded.size() / 2, nullptr}, place{small.data(), small.size()};
     std::vector<Request *> posted;
     for (uint64_t tag = 0; tag < 3; ++tag)
@@ -73,7 +73,8 @@ TEST(BondFuzzTest, AHostilePeerEndsItsConnectionAlone) {
       frame.code = static_cast<FrameCode>(random() % 20 ? 0 : random() % 3);
       frame.part = static_cast<uint8_t>(random() % 9);
       frame.count = static_cast<uint8_t>(random() % 3);
-      // Mostly the next one; copies, some ahead, which the next ones then fill up to; any.
+      // Mostly the next number; also copies, numbers ahead with a gap that the next frames fill,
+      // and random ones.
       frame.sequence = frame.type == FrameType::Ack ? 0
                        : random() % 10              ? sequence++
                        : random() % 20              ? 1 + random() % (sequence + 8)

@@ -25,11 +25,11 @@ protected:
         options.timeoutUs = 4'000'000;
         return createTcpTransport(options, testSecret());
       });
-      // Links are made from within its calls, too.
+      // Links are also made inside its calls.
       if (made.ok())
         made = createBondTransport(made.take(), {});
       ASSERT_TRUE(made.ok()) << made.status().message();
-      // IPv4 addresses come first, of either cable.
+      // IPv4 addresses come first, on both cables.
       EXPECT_EQ(made->get()->devices()[0].name, "coll0+coll1");
       (side ? right_ : left_) = made.take();
     }
@@ -79,7 +79,7 @@ TEST_F(BondNetnsTest, GoesOnWhenACableIsPulledAndUsesItWhenItIsBack) {
       EXPECT_TRUE(got[i] == data[i]) << i;
     }
     expectUsable(ends);
-    // The connection uses the cable again once it is back.
+    // The connection must use the cable again once it is plugged in.
     ASSERT_TRUE(pair_->setLink(0, true, cable).ok());
     const uint64_t before = bytesOver(cable);
     for (int64_t end = nowUs() + kPatientUs; bytesOver(cable) < before + 200'000;) {

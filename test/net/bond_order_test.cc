@@ -1,4 +1,4 @@
-// Numbered frames that come over several links in any order.
+// Numbered frames that arrive over several links in any order.
 
 #include "runtime/net/bond/frame.h"
 #include "runtime/net/loopback/loopback.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace bond;
 
-// A connection whose other end is played by hand, link by link.
+// A connection whose other end is controlled by the test, link by link.
 class BondOrderTest : public testing::Test {
 protected:
   BondOrderTest() {
@@ -31,7 +31,7 @@ protected:
       link->close(); // before the frames on it
   }
 
-  // Sends a frame over a link; the other end takes it when it looks.
+  // Sends a frame over a link; the other end reads it when it polls.
   void give(size_t link, const Frame &frame, const std::vector<uint8_t> &payload = {}) {
     std::vector<uint8_t> &bytes = sent_.emplace_back(Frame::kBytes);
     encode(frame, bytes.data());
@@ -45,7 +45,8 @@ protected:
     }
     expectDone(*links_[link], request, bytes.size());
   }
-  // Sends a message if there is room, and lets those go that are done; how many were sent.
+  // Sends a message if there is room, and removes completed sends; returns the number of messages
+  // sent.
   size_t send(std::deque<Request *> &sends, std::vector<uint8_t> &data) {
     Segment all = segment(data);
     Result<Request *> sent = mine_->isend(&all, 1, 1);
@@ -76,12 +77,12 @@ protected:
     EXPECT_TRUE(state.ok()) << state.status().toString();
     return state.ok() && state->done;
   }
-  // Looks at what has come, for a receive that gets nothing.
+  // Polls what has arrived, for a receive that must stay incomplete.
   void expectNothing(Request *request) {
     for (int i = 0; i < 100; ++i)
       ASSERT_FALSE(isDone(request));
   }
-  // Receives what messages with numbers from `first` say.
+  // Receives messages, which must be those with the numbers from `first` to `last`.
   void expectInOrder(uint64_t first, uint64_t last) {
     for (uint64_t number = first; number <= last; ++number) {
       std::vector<uint8_t> got(messageOf(number).size());
@@ -89,18 +90,18 @@ protected:
       EXPECT_EQ(got, messageOf(number)) << number;
     }
   }
-  // Some are empty.
+  // Some messages are empty.
   static std::vector<uint8_t> messageOf(uint64_t number) {
     return pattern(number % 4 * 100, number);
   }
 
-  // What the guest has read: the frames that came over each link, and the highest number.
+  // The frames that the guest has read from each link, and the highest number.
   struct Reader {
     std::vector<uint8_t> place = std::vector<uint8_t>(kFrameBytes);
     Request *wanted = nullptr;
     uint64_t frames = 0;
   };
-  // One frame over the link, if there is one.
+  // Reads one frame from the link, if there is one.
   std::optional<Frame> readFrame(size_t link) {
     Reader &reader = readers_[link];
     Segment all = segment(reader.place);
@@ -201,7 +202,7 @@ TEST_F(BondOrderTest, BytesAheadAreBounded) {
   EXPECT_EQ(outcome(*mine_, wanted), kCollPeer);
 }
 
-// Where a link fails, what it carried is sent again, and may have come already.
+// When a link fails, its frames are sent again, although they may have arrived already.
 TEST_F(BondOrderTest, ACopyOfWhatIsAheadTakesNoRoom) {
   const std::vector<uint8_t> large = pattern(kEagerBytes, 1);
   const uint64_t last = 1 + kWindowBytes / kEagerBytes; // no more bytes have room
@@ -219,7 +220,7 @@ TEST_F(BondOrderTest, ACopyOfWhatIsAheadTakesNoRoom) {
     expectDone(*mine_, recv(*mine_, got, 1), large.size());
 }
 
-// Small messages beyond its credit are announced; numbers end where the peer's patience does.
+// Small messages beyond the credit are announced; numbers may not exceed the peer's window.
 TEST_F(BondOrderTest, ASenderStaysWithinTheWindow) {
   const size_t count = kWindowFrames + 20;
   std::vector<uint8_t> nothing;
@@ -237,7 +238,7 @@ TEST_F(BondOrderTest, ASenderStaysWithinTheWindow) {
     posted += send(sends, nothing);
   }
   ASSERT_EQ(posted, count);
-  // So many come, and no more.
+  // Exactly so many must arrive.
   auto settle = [&](uint64_t wanted) {
     for (int64_t end = nowUs() + kPatientUs; last < wanted && nowUs() < end; read())
       EXPECT_FALSE(isDone(sends.front()));
@@ -261,7 +262,7 @@ TEST_F(BondOrderTest, ALinkThatDeliversLessGetsLess) {
   std::deque<Request *> sends;
   for (int64_t end = nowUs() + kPatientUs; posted < kMessages && nowUs() < end;) {
     posted += send(sends, data);
-    // Everything gets here, but what came over link 1 is known late.
+    // Everything arrives, but frames over link 1 are acknowledged late.
     for (size_t link = 0; link < kGuestRails; ++link)
       seen += readFrame(link) ? 1 : 0;
     if (seen - told < 128)

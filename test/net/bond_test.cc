@@ -46,7 +46,7 @@ protected:
       bytes.push_back(left_.flaky->sent(device));
     return bytes;
   }
-  // Small messages in a row from the left to the right; `before` each is sent…
+  // Sends small messages one after the other from left to right; calls `before` before each.
   template <typename Before>
   static void expectStream(Ends &ends, size_t count, Before before) {
     std::vector<std::vector<uint8_t>> data, got;
@@ -67,8 +67,8 @@ protected:
     }
   }
 
-  // Moves messages until what is sent over a device is more than `before` on both sides. Not only
-  // the greeting of a link.
+  // Moves messages until both sides have sent more than `before` over a device. This must be more
+  // than the greeting of a link.
   ::testing::AssertionResult isUsedAgain(Ends &ends, int device, const uint64_t (&before)[2]) {
     for (int64_t end = nowUs() + kPatientUs; nowUs() < end; expectUsable(ends))
       if (left_.flaky->sent(device) > before[0] + 1000 &&
@@ -76,7 +76,7 @@ protected:
         return testing::AssertionSuccess();
     return testing::AssertionFailure() << "device " << device << " stays unused";
   }
-  // So that links come back at once.
+  // With these options links are retried at once.
   static BondOptions eager() {
     BondOptions options;
     options.retryUs = 500;
@@ -85,7 +85,7 @@ protected:
     return options;
   }
 
-  // Memory of each side that the other one may use, until unshareMemory().
+  // Each side shares memory that the other one may access until unshareMemory().
   std::vector<RemoteKey> shareMemory() {
     std::vector<RemoteKey> keys;
     for (Side *side : {&left_, &right_}) {
@@ -109,7 +109,7 @@ protected:
   Side left_, right_;
 };
 
-// What takes seconds is enough over one transport.
+// Tests that take seconds run over one transport only.
 class BondDeadlineTest : public BondTest {};
 
 TEST_P(BondTest, TheDeviceHasTheNamesOfAllThatItJoins) {
@@ -140,7 +140,7 @@ TEST_P(BondTest, SmallMessagesInAStreamUseAllLinks) {
         return false;
     return true;
   };
-  // A link that keeps up serves alone.
+  // While one link keeps up, it is used alone.
   for (int64_t end = nowUs() + kPatientUs; !areAllUsed() && nowUs() < end;)
     expectStream(ends, 120, [](size_t) {});
   EXPECT_TRUE(areAllUsed());
@@ -161,7 +161,7 @@ TEST_P(BondTest, OneSmallMessageAtATimeStaysOnTheFirstLink) {
     EXPECT_EQ(left_.flaky->sent(static_cast<int>(device)), before[device]) << device;
 }
 
-// What has left a link, and never arrives, holds up what went over the others.
+// A message that was sent and never arrives holds up later messages over the other links.
 TEST_P(BondTest, SmallMessagesThatALinkLosesAreSentAgain) {
   for (int device = 0; device < kRails; ++device) {
     open({});
@@ -206,8 +206,8 @@ TEST_P(BondTest, SettingUpEndsByTheDeadline) {
   EXPECT_EQ(outcome.code(), kCollTimeout) << outcome.toString();
 }
 
-// Sends and receives with two tags, in their order, and reads and writes the peer's memory,
-// until it has done `count` of each.
+// Sends and receives with two tags, in order, and reads and writes the peer's memory, until `count`
+// of each are done.
 void work(Connection &mine, const RemoteKey &peerMemory, uint64_t seed, uint64_t peerSeed,
           int count) {
   std::mt19937_64 random(seed);
@@ -240,7 +240,7 @@ void work(Connection &mine, const RemoteKey &peerMemory, uint64_t seed, uint64_t
     ASSERT_TRUE(reading.ok() && *reading) << reading.status().toString();
     expectDone(mine, *reading, read.size());
     ASSERT_TRUE(read == written);
-    // Rows, which are not cut.
+    // Reads of rows are not divided over links.
     constexpr size_t kRow = 1000, kApart = 1100, kRows = 272;
     Segment rows = {read.data(), kRow * kRows, nullptr};
     reading = mine.iread(&rows, 1, peerMemory, {1000, kRow, kApart});
@@ -267,7 +267,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFail) {
     std::mt19937_64 random(round);
     Ends ends = connect();
     const std::vector<RemoteKey> keys = shareMemory();
-    // One link after the other, but one, noticed by either side.
+    // Cuts all links but one, one after the other; either side may notice it first.
     std::thread saboteur([&] {
       int first = static_cast<int>(random() % kRails);
       for (int i = 0; i < kRails - 1; ++i) {
@@ -287,7 +287,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFail) {
   }
 }
 
-// Every link fails several times, at either end, while work goes on over the others.
+// Every link fails several times, at either end, while data moves over the others.
 TEST_P(BondTest, NothingIsLostWhileLinksFailAndComeBack) {
   constexpr int kCuts = 4 * kRails;
   open(eager());
@@ -301,7 +301,7 @@ TEST_P(BondTest, NothingIsLostWhileLinksFailAndComeBack) {
       int device = i % kRails;
       const uint64_t before[2] = {left_.flaky->sent(device), right_.flaky->sent(device)};
       (random() % 2 ? left_ : right_).flaky->cut(device);
-      // The next one may go while this one is not there yet, and so two are out at times.
+      // The next link may fail before this one is back, so at times two are down.
       auto isBack = [&](int which, uint64_t more) {
         return left_.flaky->sent(which) > before[0] + more &&
                right_.flaky->sent(which) > before[1] + more;
@@ -350,7 +350,8 @@ TEST_P(BondTest, WhatWasAnnouncedOverAnEarlierLinkArrives) {
   EXPECT_EQ(got, data);
 }
 
-// One that is announced again over another link when the peer has lost the first already.
+// A message that is announced again over another link, because the peer has lost the first
+// announcement.
 TEST_P(BondTest, WhatWasAnnouncedOverALinkThatWasOutArrives) {
   for (int round = 0; round < 4; ++round) {
     open(eager());
@@ -372,7 +373,7 @@ TEST_P(BondTest, TriesAreBounded) {
   Ends ends = connect();
   left_.flaky->isolate(1); // the connecting side
   left_.flaky->cut(1);
-  // Both ends are told of the link's end and of each try's.
+  // Both ends learn of the end of the link and of each retry.
   for (int i = 0; i < 40; ++i) {
     expectUsable(ends);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -386,7 +387,7 @@ TEST_P(BondTest, TriesAreBounded) {
   EXPECT_EQ(right_.flaky->sent(1), sent);
 }
 
-// A link that was up for moments only has not been mended.
+// A link that was up only for moments does not count as repaired.
 TEST_P(BondTest, ALinkThatFailsAgainAndAgainIsGivenUp) {
   BondOptions options = eager();
   options.maxRetries = 3;
@@ -406,7 +407,7 @@ TEST_P(BondTest, ALinkThatFailsAgainAndAgainIsGivenUp) {
   EXPECT_EQ(right_.flaky->sent(1), sent);
 }
 
-// Done means that they have left the device, which then loses them with the link.
+// A completed message has only left the device, which loses it when the link fails.
 TEST_P(BondTest, WhatWasDoneBeforeCloseArrivesEvenIfALinkFails) {
   constexpr size_t kMessages = 20;
   for (bool isCutBefore : {false, true}) {
@@ -465,7 +466,7 @@ TEST_P(BondTest, TheLastLinkEndsTheConnection) {
   expectUsable(again);
 }
 
-// Sent data arrives without a test() by the application.
+// Data that was sent arrives although the application does not call test().
 TEST_P(BondTest, AFailedLinkIsMadeUpForWithoutTheApplication) {
   Ends ends = connect();
   std::vector<uint8_t> data = pattern(1 << 20, 1), got(1 << 20);
@@ -482,7 +483,7 @@ TEST_P(BondTest, ALinkThatCannotBeMadeIsLeftOut) {
   expectUsable(ends);
   EXPECT_EQ(left_.flaky->sent(1), 0u);
   EXPECT_GT(left_.flaky->sent(2), 100'000u);
-  // Until it can.
+  // Now it can be used again.
   left_.flaky->isolate(-1);
   EXPECT_TRUE(isUsedAgain(ends, 1, {0, 0}));
 }

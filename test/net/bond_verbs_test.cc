@@ -1,5 +1,5 @@
-// Connections over two RDMA devices, one of which fails in a way that the software device
-// of the kernel cannot. The devices are fakes.
+// Connections over two RDMA devices, one of which fails in a way that the software device of the
+// kernel cannot reproduce. The devices are fakes.
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/socket.h"
@@ -30,7 +30,8 @@ protected:
     ends_ = net::test::connect(*left_, *right_);
   }
 
-  // Messages of all ways of travelling, both ways and in both tags, while `event` happens.
+  // Exchanges messages of all protocols, in both directions and with both tags, while `event`
+  // happens.
   void exchange(const std::function<void()> &event, bool isDeadly = false) {
     const std::vector<size_t> sizes = {10, 5000, 300'000, 0, 1'000'000, 8000, 40'000};
     std::vector<std::vector<uint8_t>> data, got;
@@ -80,7 +81,7 @@ TEST_F(BondVerbsTest, GoesOnWhenAPortStaysDown) {
   expectUsable(ends_);
 }
 
-// No other port may serve for the one that is down: its link would be none.
+// No other port may replace the one that is down, because its link would then not be separate.
 TEST_F(BondVerbsTest, APortThatIsUpAgainIsUsedAgain) {
   for (int device : {0, 1}) {
     const std::string port = "port" + std::to_string(device);
@@ -88,7 +89,7 @@ TEST_F(BondVerbsTest, APortThatIsUpAgainIsUsedAgain) {
     fake_.fail(port, 1);
     exchange([&] { fake_.raise(device, IBV_EVENT_PORT_ERR); });
     exchange([] {});
-    // Until it is known to be down.
+    // Waits until the port is known to be down.
     int before = -1;
     for (int64_t end = nowUs() + kPatientUs; fake_.numWrites(device) != before && nowUs() < end;) {
       before = fake_.numWrites(device);
@@ -101,7 +102,7 @@ TEST_F(BondVerbsTest, APortThatIsUpAgainIsUsedAgain) {
     fake_.raise(device, IBV_EVENT_PORT_ACTIVE);
     for (int64_t end = nowUs() + kPatientUs; fake_.numWrites(device) == before && nowUs() < end;)
       expectUsable(ends_);
-    // Alone, it carries everything.
+    // The remaining device must carry everything.
     fake_.raise(1 - device, IBV_EVENT_DEVICE_FATAL);
     exchange([] {});
     expectUsable(ends_);
@@ -138,7 +139,7 @@ TEST_F(BondVerbsTest, OneSidedOperationsAreDoneAgain) {
 TEST_F(BondVerbsTest, TheOnlyDeviceStaysAnError) {
   open("fake0");
   exchange([&] { fake_.raise(0, IBV_EVENT_DEVICE_FATAL); }, /*isDeadly=*/true);
-  // Both ends are on that device, and hear of it from it or from each other.
+  // Both ends use that device, and learn of its failure from it or from each other.
   std::vector<uint8_t> data(1);
   CollCode code = kCollOk;
   for (int64_t end = nowUs() + kPatientUs; code == kCollOk && nowUs() < end;)

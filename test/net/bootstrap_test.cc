@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPatientUs = 60'000'000;
 
-// Runs `body` as each rank of a job, in a thread of its own. Rank 0 listens at `address`.
+// Runs `body` as each rank of a job, each in its own thread. Rank 0 listens at `address`.
 void runJob(int worldSize, const std::string &address,
             const std::function<void(Bootstrap &)> &body) {
   BootstrapOptions options;
@@ -124,7 +124,7 @@ protected:
     options_.address = first_->address();
     options_.rank = 1;
   }
-  // The message of a refusal.
+  // Returns the message of a refusal.
   std::string join(const Secret &secret) {
     Result<std::unique_ptr<Bootstrap>> mine = Bootstrap::create(options_, secret);
     return mine.ok() ? "admitted" : mine.status().message();
@@ -133,7 +133,7 @@ protected:
   std::unique_ptr<Bootstrap> first_;
 };
 
-// Rank 0 hears of it only at its deadline, and then says whom it has refused.
+// Rank 0 notices it only at its deadline, and then names the ranks that it has refused.
 TEST_F(BootstrapRefusalTest, ATimeoutOfRankZeroNamesTheRefusals) {
   const Secret other = Secret::create("another secret than the job's").take();
   EXPECT_NE(join(other), "admitted");

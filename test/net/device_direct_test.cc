@@ -1,4 +1,5 @@
-// Transports that reach GPU memory themselves: nothing bounces, the kernel has no pages.
+// Transports that access GPU memory themselves: there is no bounce buffer, and the kernel gets no
+// pages.
 
 #include "test/net/device_harness.h"
 
@@ -9,8 +10,8 @@
 namespace coll::net::test {
 namespace {
 
-// Loopback that claims to take another kind of memory, as a NIC beside the GPU would. The
-// fake GPU's memory is the host's, so it does.
+// Loopback that claims to accept another kind of memory, like a NIC next to the GPU. This works
+// because the memory of the fake GPU is host memory.
 class ReachingTransport final : public Transport {
 public:
   explicit ReachingTransport(MemoryKind kind) : inner_(createLoopbackTransport().take()) {
@@ -101,7 +102,7 @@ TEST_P(DirectTest, MovesWithoutBounceOrPages) {
   EXPECT_EQ(right_->stats().directReceives, 1u);
   EXPECT_EQ(left_->stats().directSends, 1u);
   EXPECT_EQ(left_->stats().stagedSends, 0u);
-  // A peer's one-sided access too.
+  // A peer's one-sided access works, too.
   RemoteKey key = (*mine)->remoteKey();
   Result<Request *> written = ends.left->iwrite(&out, 1, key, 1000);
   ASSERT_TRUE(written.ok());

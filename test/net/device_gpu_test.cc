@@ -1,4 +1,4 @@
-// The same on a real GPU; skipped where there is none.
+// The same tests on a real GPU; skipped if there is none.
 
 #include "runtime/dl/cuda.h"
 #include "runtime/kernels/pages/pack.h"
@@ -49,7 +49,7 @@ protected:
     EXPECT_EQ(cuda_->streamSynchronize(stream_), rt::dl::kCudaSuccess);
     return data;
   }
-  // Runs one launch of pack or unpack; kCollUnsupported where this build has no kernels.
+  // Runs one launch of pack or unpack; kCollUnsupported if this build has no kernels.
   template <typename Handle, typename Launch>
   Status kernel(const DeviceHandle *handle, uint64_t bounceBytes, uint64_t buffer, uint64_t bytes,
                 Launch launch) {

@@ -134,7 +134,7 @@ Request *DeviceTest::post(Result<Request *> posted) {
   return posted.ok() ? *posted : nullptr;
 }
 
-// The connections are gone by now: nothing of the fake driver may be left.
+// The connections are closed now, so nothing of the fake driver may be left.
 void DeviceTest::TearDown() {
   for (auto &[transport, buffer] : buffers_) {
     transport->deregMr(buffer.memory);

@@ -1,4 +1,4 @@
-// device_harness.h - two device transports over a fake GPU, and a kernel played by the host.
+// device_harness.h - two device transports over a fake GPU, and a kernel simulated by the host.
 
 #ifndef COLL_TEST_NET_DEVICE_HARNESS_H
 #define COLL_TEST_NET_DEVICE_HARNESS_H
@@ -11,19 +11,19 @@
 
 namespace coll::net::test {
 
-// What a kernel does with a device handle, in the order in which it does it. Fails the
-// test on a descriptor out of range.
+// Does what a kernel does with a device handle, in the same order. Fails the test if a descriptor
+// is out of range.
 class HostKernel {
 public:
   explicit HostKernel(Connection &connection, uint64_t bounceBytes = uint64_t(1) << 32)
       : unpack_(of<rt::UnpackHandle>(connection.deviceHandle())),
         pack_(of<rt::PackHandle>(connection.packHandle())), bounceBytes_(bounceBytes) {}
 
-  // The next message's pages, into `buffer` of `bytes` bytes. Returns how many there were.
+  // Copies the next message's pages into `buffer` of `bytes` bytes. Returns the number of pages.
   uint64_t unpack(void *buffer, uint64_t bytes);
-  // The pages of one slot.
+  // Copies the pages of one slot.
   uint64_t unpackSlot(uint64_t slot, void *buffer, uint64_t bytes);
-  // The next message's pages, out of `buffer`; then says so.
+  // Copies data from `buffer` to the next message's pages, and reports that they are filled.
   uint64_t pack(const void *buffer, uint64_t bytes);
 
 private:
@@ -49,17 +49,17 @@ struct GpuBuffer {
 };
 
 // Over "loopback", "tcp" or "bond" (several devices at once, over loopback). `left` connects,
-// `right` accepts.
+// `right` is the accepting side.
 class DeviceTest : public testing::TestWithParam<const char *> {
 protected:
   void TearDown() override;
-  // The transport below, by the test's parameter.
+  // Creates the transport below, according to the test's parameter.
   std::unique_ptr<Transport> below() const;
-  // Both sides alike, but that the right one unpacks.
+  // Creates both sides with the same options, except that the right one unpacks.
   void make(DeviceOptions options = {});
   void make(const DeviceOptions &left, const DeviceOptions &right);
   Ends connect();
-  // GPU memory that `transport` knows, freed with the test.
+  // GPU memory that is registered with `transport`, freed at the end of the test.
   GpuBuffer allocate(DeviceTransport &transport, uint64_t bytes, int ordinal = 0);
   Request *post(Result<Request *> posted);
 
@@ -70,11 +70,11 @@ private:
   std::vector<std::pair<DeviceTransport *, GpuBuffer>> buffers_;
 };
 
-// The sizes that matter: none, odd ones, page and block borders, the largest.
+// The sizes that matter: zero, odd ones, page and block boundaries, the largest.
 std::vector<uint64_t> messageSizes();
 
 std::unique_ptr<Transport> makeBelow(const std::string &name);
-// Waits for both ends of a connection of two transports.
+// Waits for both ends of a connection between two transports.
 Ends connectEnds(Transport &left, Transport &right);
 
 } // namespace coll::net::test

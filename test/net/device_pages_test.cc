@@ -1,4 +1,4 @@
-// How received bytes become page descriptors, and which way the environment chooses.
+// How received bytes become page descriptors, and which path the environment selects.
 
 #include "runtime/net/gpu/bounce_pool.h"
 #include "runtime/net/gpu/fragments.h"
@@ -61,7 +61,7 @@ TEST(PageListTest, WhatTouchesIsOnePage) {
   EXPECT_EQ(runs[0].len, 3 * kBlock);
 }
 
-// A copy by CUDA lies in memory that was pinned at once.
+// A copy by CUDA must be inside memory that was pinned as a whole.
 TEST(PageListTest, ChunksOfThePoolAreNotJoined) {
   const uint32_t last = BouncePool::kChunkBytes / kBlock - 1;
   const uint32_t blocks[] = {last - 1, last, last + 1, last + 2};
@@ -100,7 +100,7 @@ TEST(FragmentsTest, StreamsGiveTheMessageBack) {
   }
 }
 
-// A trailer as an attacker would write it.
+// A trailer that an attacker could write.
 std::vector<uint8_t> forged(uint64_t payload, const std::vector<Fragment> &fragments,
                             uint32_t count, uint64_t total, uint32_t magic = 0x74616373) {
   std::vector<uint8_t> stream(payload + fragments.size() * 16 + 16);

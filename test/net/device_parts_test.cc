@@ -1,4 +1,4 @@
-// The pieces of the device transport, one by one.
+// Tests of the parts of the device transport.
 
 #include "runtime/base/unpack_layout.h"
 #include "runtime/net/gpu/bounce_pool.h"
@@ -85,7 +85,7 @@ TEST(HandleLifeTest, VersionMismatchNamesBoth) {
   EXPECT_FALSE(HandleLife::discover(static_cast<DeviceType>(77), rt::kUnpackVersion).ok());
 }
 
-// Every step from every stage: only those of the drawing are possible.
+// Tries every step in every stage; only those of the diagram are allowed.
 TEST(HandleLifeTest, OtherStepsAreRefused) {
   for (int stage = 0; stage <= 4; ++stage)
     for (int step = 0; step < 3; ++step) {
@@ -217,7 +217,7 @@ TEST(BouncePoolTest, LimitsAndFailuresAreReported) {
   fail = false;
   auto first = pool->open(BouncePool::kChunkBytes);
   ASSERT_TRUE(first.ok());
-  // More cannot be pinned, but what is there suffices.
+  // No more memory can be pinned, but the existing memory suffices.
   fail = true;
   EXPECT_TRUE(pool->open(BouncePool::kChunkBytes).ok());
 }

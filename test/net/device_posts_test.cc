@@ -35,7 +35,7 @@ bool waitUntil(const std::function<bool()> &condition) {
   return condition();
 }
 
-// One that takes everything and ends nothing.
+// A connection that accepts every request and completes none.
 class MuteConnection final : public Connection {
 public:
   explicit MuteConnection(bool &isClosed) : isClosed_(isClosed) {}
@@ -58,8 +58,8 @@ private:
   bool &isClosed_;
 };
 
-// One that ends everything at once, and notes what it was asked for, after `hook`; one signal, 3,
-// comes over it.
+// A connection that completes every request at once, and records it after calling `hook`; one
+// signal, 3, arrives over it.
 class NotingConnection final : public Connection {
 public:
   explicit NotingConnection(
@@ -96,7 +96,7 @@ private:
   bool hasCome_ = false;
 };
 
-// A process with a kernel that posts: a ring, a region, and what the kernel's run needs.
+// A process with a kernel that posts: a ring, a memory region, and what a run of the kernel needs.
 class Side {
 public:
   Side(std::unique_ptr<PostingRig> rig, const std::string &below)
@@ -187,7 +187,7 @@ protected:
   static bool isGpu() { return std::get<0>(GetParam()) == Machine::Gpu; }
   static const char *below() { return std::get<1>(GetParam()); }
 
-  // Both sides serve; each is the other's peer 0.
+  // Connects two sides, each of which is the other's peer 0, and serves both.
   void join(int64_t timeoutUs = 10'000'000) {
     Ends ends = connectEnds(*left_->transport, *right_->transport);
     left_->serve(peer(std::move(ends.left), *right_), timeoutUs);
@@ -202,8 +202,8 @@ protected:
   std::unique_ptr<Side> left_, right_;
 };
 
-// Puts into the upper half of the peer's memory and gets into the upper half of one's own, from the
-// lower halves; no two to one place.
+// Puts into the upper half of the peer's memory and gets into the upper half of the own memory,
+// from the lower halves; no two posts write to the same place.
 TEST_P(DevicePostsTest, RandomPutsAndGetsAreTheReference) {
   join();
   std::mt19937 random(11);
@@ -236,7 +236,7 @@ TEST_P(DevicePostsTest, RandomPutsAndGetsAreTheReference) {
   EXPECT_EQ(*left_->errorWord, 0u);
 }
 
-// The peer's kernel waits for the signals, sees the data, and answers in the same way.
+// The peer's kernel waits for the signals, reads the data, and answers in the same way.
 TEST_P(DevicePostsTest, SignalsComeAfterTheirData) {
   join();
   constexpr uint64_t kHalf = kRoom / 2, kPuts = 96, kBytes = 512;
@@ -312,7 +312,7 @@ TEST_P(DevicePostsTest, BadPostsFailAloneAndTouchNothing) {
   EXPECT_EQ(left_->fenced(), PostOutcome::Done);
 }
 
-// A key that the peer has taken back.
+// The peer has revoked a key.
 TEST_P(DevicePostsTest, ThePeersRefusalIsThePostsAlone) {
   std::vector<uint8_t> gone(4096);
   Memory *memory =
@@ -353,7 +353,7 @@ TEST_P(DevicePostsTest, AFullRingHoldsBackAndLosesNothing) {
   EXPECT_EQ(right_->data[63], 5);
 }
 
-// Two peers: one vanishes, and what is for the other goes on.
+// Of two peers one vanishes, and posts to the other continue.
 TEST_P(DevicePostsTest, APeersEndIsItsPostsOnly) {
   Ends ends = connectEnds(*left_->transport, *right_->transport);
   Ends doomed = connectEnds(*left_->transport, *right_->transport);
@@ -413,7 +413,7 @@ TEST_P(DevicePostsTest, TheHostsEndEndsWaits) {
   EXPECT_EQ(left_->outcome(0), PostOutcome::Stopped);
 }
 
-// Messages that no host of ours sends end the connection.
+// Messages that an honest host never sends end the connection.
 TEST_P(DevicePostsTest, ALyingPeerRaisesNothing) {
   for (const uint64_t bytes : {4, 3, 0, 8}) {
     std::vector<uint8_t> lie(bytes, 0xff); // outlives the connection, which may own its bytes
@@ -432,7 +432,7 @@ TEST_P(DevicePostsTest, ALyingPeerRaisesNothing) {
   }
 }
 
-// What stands in the ring without its number is nothing.
+// An entry of the ring without its number must be ignored.
 TEST_P(DevicePostsTest, ATornRingIsLeftAlone) {
   std::memset(static_cast<void *>(left_->shared->posts), 0xff, sizeof(left_->shared->posts));
   join();
@@ -461,7 +461,7 @@ TEST(DevicePosts, RefusesWhatMakesNoSense) {
   EXPECT_FALSE(DevicePosts::create(shared.get(), std::move(nowhere)).ok());
 }
 
-// A GPU's memory is flushed before its kernel hears of data.
+// GPU memory is flushed before its kernel learns of new data.
 TEST(DevicePosts, GpuMemoryIsFlushedFirst) {
   auto shared = std::make_unique<rt::PostShared>();
   std::vector<uint8_t> memory(64);
@@ -484,7 +484,7 @@ TEST(DevicePosts, GpuMemoryIsFlushedFirst) {
   EXPECT_EQ(notes, (std::vector<std::string>{"flush", "flush", "read", "recv"}));
 }
 
-// A kernel whose bad posts follow each other as fast as they are refused.
+// A kernel posts bad entries as fast as they are refused.
 TEST(DevicePosts, AFloodOfBadPostsHoldsUpNothing) {
   auto shared = std::make_unique<rt::PostShared>();
   std::atomic<bool> isFull{false}, isOver{false};
@@ -518,7 +518,8 @@ TEST(DevicePosts, AFloodOfBadPostsHoldsUpNothing) {
   EXPECT_LE(ended[0], rt::kPostSlots);
 }
 
-// This process may be stopped longer than the deadline: what has been done meanwhile has been done.
+// If this process is stopped for longer than the deadline, posts that completed meanwhile count as
+// completed.
 TEST(DevicePosts, WhatIsDoneIsNotLate) {
   auto shared = std::make_unique<rt::PostShared>();
   std::vector<uint8_t> memory(64);
@@ -540,7 +541,7 @@ TEST(DevicePosts, WhatIsDoneIsNotLate) {
   EXPECT_EQ(shared->peers[0], 0u);
 }
 
-// How a post ended is known until so many others have ended in its place.
+// The outcome of a post is available until its place has been reused by later posts.
 TEST(DevicePosts, OldOutcomesAreForgotten) {
   auto shared = std::make_unique<rt::PostShared>();
   rt::PostState state;
@@ -557,7 +558,7 @@ TEST(DevicePosts, OldOutcomesAreForgotten) {
   });
 }
 
-// A process whose memory is written until it is killed.
+// The memory of a process is written until the process is killed.
 TEST(DevicePosts, AKilledProcessFailsItsPosts) {
   struct Told {
     Handle handle;

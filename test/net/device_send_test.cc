@@ -1,4 +1,4 @@
-// Sends of GPU memory, packed by a kernel or copied by the host; what goes wrong.
+// Sends of GPU memory, packed by a kernel or copied by the host, including failures.
 
 #include "test/net/device_harness.h"
 
@@ -41,7 +41,7 @@ TEST_P(SendTest, PackedMessagesComeOutWhole) {
         Segment out = from.segment(0, bytes), in = to.segment();
         Request *wanted = post(ends.right->irecv(&in, 1, 1));
         Request *sent = post(ends.left->isend(&out, 1, 1));
-        // Nothing leaves before the kernel has filled the pages.
+        // Nothing may be sent before the kernel has filled the pages.
         EXPECT_FALSE(ends.left->test(sent)->done);
         EXPECT_FALSE(ends.right->test(wanted)->done);
         packer.pack(from.data, bytes);
@@ -79,7 +79,7 @@ TEST_P(SendTest, PackSlotsArePushedBack) {
   EXPECT_NE(post(ends.left->isend(&out, 1, 1)), nullptr);
 }
 
-// What was posted first arrives first, whoever is ready first.
+// The message that was posted first arrives first, whichever is ready first.
 TEST_P(SendTest, HostMessagesWaitBehindPackedOnes) {
   make(packing());
   Ends ends = connect();
@@ -106,7 +106,7 @@ TEST_P(SendTest, HostMessagesWaitBehindPackedOnes) {
   sender.join();
 }
 
-// Such as what says why a rank gives up.
+// For example the message that says why a rank gives up.
 TEST_P(SendTest, MessagesOfOtherTagsDoNotWaitForPackedOnes) {
   make(packing());
   Ends ends = connect();
@@ -225,7 +225,7 @@ TEST_P(SendTest, UnknownMemoryIsRefused) {
             kCollInvalidCall);
   EXPECT_EQ(right_->regMr(7, {&local, sizeof(local), MemoryKind::Host, -1, 0}).status().code(),
             kCollInvalidCall);
-  // All memory of the GPU, without looking at pointers.
+  // Registers all memory of the GPU, whatever its addresses.
   auto all = right_->regMr(0, {nullptr, ~uint64_t(0), MemoryKind::Cuda, -1, 0});
   ASSERT_TRUE(all.ok());
   Ends ends = connect();
@@ -281,8 +281,8 @@ TEST_P(SendTest, APeerWithoutThisLayerIsUnderstood) {
   }
 }
 
-// A peer that sends streams no honest sender makes: an error on that connection only, and
-// nothing reaches the kernel.
+// A peer sends streams that no honest sender would send: this must be an error of that connection
+// only, and nothing may reach the kernel.
 TEST_P(SendTest, HostileStreamsEndTheirConnectionAlone) {
   DeviceOptions options;
   options.scatter = true;
@@ -320,7 +320,7 @@ TEST_P(SendTest, CloseEndsWhatWaitsForAKernel) {
   EXPECT_EQ(ends.left->isend(&out, 1, 1).status().code(), kCollAborted);
 }
 
-// The kernel may be at work on them.
+// The kernel may still be using them.
 TEST_P(SendTest, PagesOfASendThatFailedAreNotUsedAgainBeforeTheEnd) {
   DeviceOptions options = packing();
   options.scatter = true;

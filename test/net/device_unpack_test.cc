@@ -27,7 +27,7 @@ protected:
     for (uint64_t i = data.size(); i < to.bytes; ++i)
       ASSERT_EQ(to.data[i], 0xee) << i;
   }
-  // Waits; an empty completion after an error.
+  // Waits for the request; returns an empty completion after an error.
   Completion awaitDone(Connection &connection, Request *request) {
     for (;;) {
       Result<Completion> completion = connection.test(request);
@@ -37,7 +37,7 @@ protected:
       std::this_thread::yield();
     }
   }
-  // For connections whose slots are taken by landing, of plain and of scattered data.
+  // Runs `body` for connections with SlotOrder::Landing, with plain and with scattered data.
   template <typename Body>
   void byLanding(Body body) {
     for (bool scatter : {false, true}) {
@@ -237,7 +237,7 @@ TEST_P(UnpackTest, MessagesFinishInAnyOrderAndUnpackInTheOrderOfPosts) {
   EXPECT_EQ(right_->bounceStats(0).usedBytes, 0u);
 }
 
-// A kernel has found its pages damaged: the host writes them once more, from what it has kept.
+// A kernel has found its pages damaged, so the host writes them again from its copy.
 TEST_P(UnpackTest, SlotsAreWrittenAgain) {
   byLanding([&](Ends &ends, DeviceConnection &right, HostKernel &kernel, const GpuBuffer &to) {
     Segment into = to.segment();
@@ -264,7 +264,7 @@ TEST_P(UnpackTest, SlotsAreWrittenAgain) {
 TEST_P(UnpackTest, SlotsByLandingAreTakenAndFreedInAnyOrder) {
   byLanding([&](Ends &ends, DeviceConnection &right, HostKernel &kernel, const GpuBuffer &to) {
     Segment into = to.segment();
-    // More receives than slots; the last one's message comes first.
+    // There are more receives than slots, and the message of the last one arrives first.
     constexpr uint64_t kMessages = rt::kUnpackSlots + 4;
     std::vector<Request *> wanted;
     for (uint64_t tag = 0; tag < kMessages; ++tag)
@@ -356,8 +356,8 @@ TEST_P(UnpackTest, SmallMessagesMayGoTheHostsWay) {
   EXPECT_EQ(right_->stats().unpackedMessages, 1u);
 }
 
-// Host memory that CUDA has mapped and the caller takes for the GPU's: the transport writes
-// it where it is.
+// Host memory that is mapped by CUDA and registered as GPU memory: the transport writes to it
+// directly.
 TEST_P(UnpackTest, MemoryThatTheTransportReachesNeedsNoPages) {
   make();
   Ends ends = connect();
@@ -384,8 +384,8 @@ TEST_P(UnpackTest, MemoryThatTheTransportReachesNeedsNoPages) {
   EXPECT_EQ(fake_.table().memFreeHost(pinned), rt::dl::kCudaSuccess);
 }
 
-// A thread that plays the kernel sees a message only by the word that the caller passes on,
-// as a kernel does; TSan sees whether that orders data, descriptors and count before it.
+// A thread that simulates the kernel learns of a message only from the word that the caller passes
+// on, like a kernel. TSan checks that this orders data, descriptors and count before it.
 TEST_P(UnpackTest, WhatTestReportsIsVisibleToAnotherThread) {
   make();
   Ends ends = connect();
@@ -458,7 +458,7 @@ TEST_P(UnpackTest, ManyConnectionsShareOneSmallPool) {
       for (uint64_t round = 0; round < 8; ++round) {
         std::vector<uint8_t> data = pattern(round % 2 ? 4 << 20 : 3000 * (i + 1), round);
         Segment into = to.segment(i * kMaxDeviceMessageBytes, kMaxDeviceMessageBytes);
-        // Sent early, so that every connection has more than one message under way.
+        // Sent early, so that every connection has more than one message in flight.
         Request *sent = send(*all[i].left, data, 1);
         expectDone(*all[i].right, post(all[i].right->irecv(&into, 1, 1)), data.size());
         expectDone(*all[i].left, sent, data.size());
@@ -531,7 +531,8 @@ TEST_P(UnpackTest, FullPoolRefusesAConnection) {
   exchange(ends, kernel, data, to, 1000);
 }
 
-// A kernel that waits for the network must not be waited for: CUDA frees nothing beside it.
+// CUDA frees memory only when running kernels have ended, so waiting there for a kernel that waits
+// for the network would deadlock.
 TEST_P(UnpackTest, NothingOfCudaIsCalledWhileMessagesMoveOrConnectionsEnd) {
   DeviceOptions options;
   options.send = SendPath::Pack;

@@ -1,5 +1,5 @@
-// More unproven connections than there are places: strangers give way, and honest
-// processes get in.
+// With more unproven connections than places, strangers are evicted, and honest processes can still
+// connect.
 
 #include "runtime/net/bootstrap/bootstrap.h"
 #include "runtime/net/bootstrap/server.h"
@@ -25,7 +25,7 @@ protected:
   }
   void TearDown() override { unsetenv("COLL_LOG"); }
 
-  // Connections that say nothing.
+  // Opens connections that send nothing.
   void fill(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       Result<Fd> fd = startConnect(server_->address());
@@ -33,7 +33,7 @@ protected:
       silent_.push_back(fd.take());
     }
   }
-  // The server has taken in so many.
+  // Returns true if the server has accepted so many connections.
   bool sees(int64_t accepted) const {
     for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {
       if (server_->stats().accepted >= accepted)
@@ -58,7 +58,7 @@ TEST_F(EvictionTest, SilentStrangersGiveWay) {
   constexpr size_t kMore = 40;
   fill(BootstrapServer::kMaxCandidates + kMore);
   ASSERT_TRUE(sees(BootstrapServer::kMaxCandidates + kMore));
-  // One for each that came too many; those that were too slow left by themselves.
+  // One for each connection beyond the limit; slow ones have closed by themselves.
   EXPECT_LE(server_->stats().evicted, static_cast<int64_t>(kMore));
   EXPECT_GE(server_->stats().evicted + server_->stats().refused, static_cast<int64_t>(kMore));
   BootstrapOptions options;
@@ -67,12 +67,12 @@ TEST_F(EvictionTest, SilentStrangersGiveWay) {
   options.address = server_->address().toString();
   Result<std::unique_ptr<Bootstrap>> honest = Bootstrap::create(options, testSecret());
   ASSERT_TRUE(honest.ok()) << honest.status().message();
-  // A reply comes from one who counts as admitted.
+  // Only an admitted process gets a reply.
   EXPECT_TRUE((*honest)->put("here", "now").ok());
   EXPECT_EQ(server_->stats().admitted, 1);
 }
 
-// What was admitted is no candidate any more, and never gives way.
+// An admitted process cannot be evicted.
 TEST_F(EvictionTest, MembersStay) {
   BootstrapOptions options;
   options.rank = 1;
@@ -88,7 +88,7 @@ TEST_F(EvictionTest, MembersStay) {
   EXPECT_EQ(*value, "here");
 }
 
-// Rank 0 and rank 1 on different hosts, as far as the network is concerned.
+// Rank 0 and rank 1 are in different network namespaces, like on different hosts.
 TEST(BootstrapAcrossNamespacesTest, TheyMeet) {
   Result<Namespaces *> pair = Namespaces::get();
   if (!pair.ok())

@@ -1,4 +1,5 @@
-// flaky_transport.h - several devices over the first of a transport; their links can be cut.
+// flaky_transport.h - simulates several devices over the first device of a transport; their links
+// can be cut.
 
 #ifndef COLL_TEST_NET_FLAKY_TRANSPORT_H
 #define COLL_TEST_NET_FLAKY_TRANSPORT_H
@@ -24,13 +25,13 @@ public:
     }
   }
 
-  // The links of a device that are there now fail at their next call; this end alone knows why.
+  // The existing links of a device fail at their next call; only this end knows why.
   void cut(int device) { ++cuts_[static_cast<size_t>(device)]; }
-  // It has no way to its peers from now on; -1: all have one.
+  // From now on this device cannot reach its peers; -1: all devices can.
   void isolate(int device) { isolated_ = device; }
-  // What its links are given to send is lost, and they say that it has left.
+  // Data that is sent over its links is lost, but reported as sent.
   void swallow(int device) { swallows_[static_cast<size_t>(device)] = true; }
-  // Bytes that the links of a device were given to send.
+  // The number of bytes that were given to the links of a device to send.
   uint64_t sent(int device) const { return sent_[static_cast<size_t>(device)]; }
 
   const char *name() const override { return inner_->name(); }

@@ -1,5 +1,5 @@
-// A peer that knows the secret and then sends what it likes: nothing outside the
-// buffers is touched, memory stays bounded, and the error stays on its connection.
+// A peer that knows the secret sends arbitrary frames: nothing outside of the buffers may change,
+// memory must stay bounded, and the error must stay on its connection.
 
 #include "runtime/net/tcp/connection.h"
 #include "runtime/net/tcp/shared.h"
@@ -33,8 +33,8 @@ struct Guarded {
   std::vector<uint8_t> bytes;
 };
 
-// What the victim has registered. It reads and writes at the peer's will and has no say in their
-// order, so that there is a region for each.
+// The keys of the victim's memory. The peer's reads and writes are not ordered with each other, so
+// each has its own region.
 struct Keys {
   uint64_t readable = 0x1234, writable = 0x5678;
 };
@@ -43,7 +43,7 @@ class Attacker {
 public:
   explicit Attacker(uint64_t seed) : random_(seed) {}
 
-  // Sends frames until the victim hangs up or `limit` of them are out; returns how many.
+  // Sends frames until the victim hangs up or `limit` frames were sent; returns their number.
   int64_t run(const std::vector<Fd> &sockets, const Keys &keys, int64_t limit) {
     std::vector<uint8_t> bytes;
     for (int64_t sent = 0; sent < limit; ++sent) {
@@ -73,7 +73,7 @@ private:
     return *(values.begin() + random_() % values.size());
   }
 
-  // Mostly close to what would be right.
+  // Frames that are mostly close to valid ones.
   Frame next(const Keys &keys) {
     Frame frame;
     frame.type = static_cast<FrameType>(1 + random_() % 10);
@@ -90,7 +90,7 @@ private:
     frame.key = frame.type == FrameType::Read ? keys.readable : keys.writable;
     if (random_() % 4 == 0)
       frame.key = random_();
-    // Rows, which may lead outside or be none.
+    // Rows, which may be outside of the memory or empty.
     if (frame.type == FrameType::Read && random_() % 4) {
       frame.row = static_cast<uint32_t>(pick({0, 1, 7, 500, 1000, kRoom, random_()}));
       frame.tag = pick({0, 1, 7, 999, 1000, 5000, kRoom - 1, ~uint64_t(0), random_()});
@@ -98,7 +98,7 @@ private:
         frame.bytes =
             frame.row * pick({1, 2, 5, 60, wire::kEagerWindowMessages, kMaxRemoteRows + 1});
     }
-    // The number of a message or receive; the length of a message that was not announced.
+    // The number of a message or receive; the length of an unannounced message.
     bool counts = frame.type == FrameType::Eager || frame.type == FrameType::Rts ||
                   frame.type == FrameType::Ready || frame.type == FrameType::Push ||
                   frame.type == FrameType::Data;
@@ -115,7 +115,7 @@ private:
     return frame;
   }
 
-  // False: the victim has hung up or stopped reading.
+  // Returns false if the victim has hung up or stopped reading.
   bool write(const Fd &fd, const std::vector<uint8_t> &bytes) {
     for (size_t done = 0; done < bytes.size();) {
       ssize_t count = ::send(fd.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
@@ -151,8 +151,8 @@ struct Buffers {
   }
 };
 
-// What the victim has under way: all kinds of requests, into and out of guarded memory.
-// Returns the first, or null.
+// Posts requests of all kinds at the victim, to and from guarded memory. Returns the first, or
+// null.
 Request *postRequests(Connection &victim, Buffers &buffers, size_t round) {
   Request *first = nullptr;
   for (uint64_t tag = 0; tag < 4; ++tag) {
@@ -196,7 +196,7 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
       ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
       mine.emplace_back(pair[0]);
       theirs.emplace_back(pair[1]);
-      // A victim may stop reading for good: the attacker then gives up.
+      // A victim may stop reading for good; then the attacker gives up.
       timeval patience{0, 100'000};
       ASSERT_EQ(setsockopt(pair[1], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)), 0);
     }
@@ -204,13 +204,13 @@ TEST(FrameFuzzTest, HostileFramesHarmNobody) {
     ASSERT_TRUE(victim.ok());
     shared.oneSocket = connections % 2;
     Attacker attacker(static_cast<uint64_t>(connections));
-    // Later receives are told of in advance where large messages came with their tag.
+    // If large messages with the same tag have come, later receives are announced in advance.
     for (size_t round = 0; round < Buffers::kRounds; ++round) {
       Request *request = postRequests(**victim, *buffers, round);
       int64_t wanted = round + 1 < Buffers::kRounds ? 10 : 500;
       int64_t sent = attacker.run(theirs, keys, wanted);
       frames += sent;
-      // A thread that tests reads in another way than the poller's thread.
+      // A thread that calls test() reads differently from the poller's thread.
       for (int tests = 0; request && tests < 20; ++tests) {
         Result<Completion> state = (*victim)->test(request);
         if (!state.ok() || state->done)

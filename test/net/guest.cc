@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPatientUs = 30'000'000;
 
-// Until `step` is true; `theirs` is what `other` gives meanwhile.
+// Repeats until `step` returns true; `theirs` is set to the result of `other` when there is one.
 template <typename Step, typename Other>
 void awaitStep(std::unique_ptr<Connection> &theirs, Other other, Step step) {
   for (int64_t end = nowUs() + kPatientUs; nowUs() < end;) {

@@ -1,4 +1,4 @@
-// guest.h - a peer of a bond that is let in over plain links, and then sends any frames.
+// guest.h - a peer of a bond that connects over plain links, and then sends arbitrary frames.
 
 #ifndef COLL_TEST_NET_GUEST_H
 #define COLL_TEST_NET_GUEST_H
@@ -13,10 +13,10 @@ namespace coll::net::test {
 inline constexpr int kGuestRails = 3;
 using Links = std::vector<std::unique_ptr<Connection>>;
 
-// All links of a connection to a listener of `ours`, over devices of `raw`; `theirs` is the
+// Opens all links of a connection to a listener of `ours`, over devices of `raw`; `theirs` is the
 // other end.
 Links enter(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs);
-// The same where ours is the one that connects.
+// The same, but `ours` connects.
 Links lure(Transport &raw, Transport &ours, std::unique_ptr<Connection> &theirs);
 
 } // namespace coll::net::test

@@ -1,5 +1,4 @@
-// What is said at the door: recorded proofs, other versions, refusals, and peers that take too
-// long.
+// Handshakes: recorded proofs, other versions, refusals, and peers that take too long.
 
 #include "runtime/net/handshake.h"
 
@@ -32,7 +31,7 @@ Fd connectTo(const Address &address) {
   return fd.ok() ? fd.take() : Fd();
 }
 
-// What comes over a socket until its other end hangs up.
+// Reads from a socket until its other end hangs up.
 std::vector<uint8_t> readAll(const Fd &fd) {
   std::vector<uint8_t> all(1 << 16);
   size_t bytes = 0;
@@ -44,7 +43,7 @@ std::vector<uint8_t> readAll(const Fd &fd) {
   return all;
 }
 
-// Sends to who listens there, and gives the answer.
+// Sends bytes to the listener at the address, and returns the answer.
 std::vector<uint8_t> say(const Address &address, const std::vector<uint8_t> &bytes) {
   Fd fd = connectTo(address);
   EXPECT_EQ(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
@@ -69,21 +68,21 @@ Result<std::unique_ptr<Bootstrap>> join(const Address &address) {
 
 //===-- recorded proofs -----------------------------------------------------------===//
 
-// Sits between a client and a server, passes on what they say, and keeps it.
+// A proxy between a client and a server, which records what they send.
 class Recorder {
 public:
-  // Holds the server's verdict back for `lateUs`.
+  // Delays the server's verdict by `lateUs`.
   explicit Recorder(const Address &server, int64_t lateUs = 0)
       : server_(server), lateUs_(lateUs), listener_(listenHere()), thread_([this] { pass(); }) {}
   ~Recorder() { end(); }
 
   Address address() const { return localAddress(listener_).take(); }
-  // Returns once one of the two has hung up.
+  // Returns when one of the two has hung up.
   void end() {
     if (thread_.joinable())
       thread_.join();
   }
-  // Then: what the handshake was.
+  // What the client sent in the handshake. Call it after end().
   std::vector<uint8_t> ofClient() const {
     return {said_[0].begin(), said_[0].begin() + wire::Hello::kBytes + sizeof(Mac)};
   }
@@ -123,7 +122,7 @@ private:
 
 class ReplayTest : public testing::Test {
 protected:
-  // A handshake that succeeds.
+  // Makes a handshake that succeeds.
   void SetUp() override {
     Result<std::unique_ptr<Bootstrap>> honest = join(recorder_.address());
     ASSERT_TRUE(honest.ok()) << honest.status().message();
@@ -138,7 +137,7 @@ protected:
 };
 
 TEST_F(ReplayTest, AClientsProofIsNoneForAnotherNonce) {
-  // Where the job starts anew with the same secret, the rank is free.
+  // In a new job with the same secret the rank is free again.
   std::unique_ptr<BootstrapServer> next = serve();
   for (BootstrapServer *server : {server_.get(), next.get()}) {
     std::vector<uint8_t> answer = say(server->address(), recorder_.ofClient());
@@ -168,8 +167,8 @@ TEST_F(ReplayTest, AServersProofIsNoneForAnotherNonce) {
       << status.message();
 }
 
-// Once its proof is there a rank is taken: who gave up and came again would be a duplicate. Longer
-// than one attempt of a client takes.
+// Once a rank has sent its proof, its place is taken: a client that gave up and retried would be a
+// duplicate. The verdict comes later than the limit of one attempt.
 TEST(LateVerdictTest, AClientWaitsForIt) {
   std::unique_ptr<BootstrapServer> server = serve();
   Recorder slow(server->address(), /*lateUs=*/3'500'000);
@@ -256,7 +255,7 @@ TEST_F(HandshakeTest, BothEndsNameARefusalAlike) {
 
 constexpr int64_t kShortUs = 50'000;
 
-// Says nothing, or half a hello, until the other end hangs up. What is logged then.
+// Sends nothing, or half a hello, until the other end hangs up. Returns what is logged.
 std::string beSlow(const Address &address) {
   testing::internal::CaptureStderr();
   EXPECT_TRUE(say(address, {}).empty());

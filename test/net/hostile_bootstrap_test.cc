@@ -1,4 +1,4 @@
-// Strangers at the door while a job starts.
+// Strangers connect to the bootstrap while a job starts.
 
 #include "runtime/net/bootstrap/bootstrap.h"
 #include "runtime/net/bootstrap/server.h"
@@ -15,7 +15,7 @@
 namespace coll::net::test {
 namespace {
 
-// An honest client's hello, and a proof that proves nothing. (Recorded proofs: handshake_test.cc.)
+// A valid hello with an invalid proof. (Recorded proofs: handshake_test.cc.)
 std::vector<uint8_t> inventedHandshake() {
   wire::Hello hello;
   hello.context = encode(wire::RankContext{1, 4});
@@ -24,7 +24,7 @@ std::vector<uint8_t> inventedHandshake() {
   return bytes;
 }
 
-// One hostile connection. Returns the socket where it is to stay open.
+// Makes one hostile connection. Returns the socket if it must stay open.
 Fd attack(const Address &address, std::mt19937 &random) {
   Result<Fd> fd = startConnect(address);
   if (!fd.ok())
@@ -76,8 +76,8 @@ TEST(HostileBootstrapTest, TheJobStartsAmongStrangers) {
           open.pop_front();
       }
     });
-  // The ranks come one after the other while the strangers are at it.
-  // Rank 0, which would listen itself, is played by the server.
+  // The ranks connect one after the other while the strangers attack. The server is created by the
+  // test instead of by rank 0.
   for (int rank = 1; rank < kWorld; ++rank)
     threads.emplace_back([&, rank] {
       while (attacks < hostileConnections * (rank + 1) / (kWorld + 2))
@@ -106,7 +106,7 @@ TEST(HostileBootstrapTest, TheJobStartsAmongStrangers) {
   unsetenv("COLL_LOG");
 }
 
-// A server that does not know the secret is found out by the client.
+// The client detects a server that does not know the secret.
 TEST(HostileBootstrapTest, AFalseServerIsRefused) {
   Result<Fd> listener = listenOn(Address::parse("127.0.0.1:0").take());
   ASSERT_TRUE(listener.ok());
@@ -135,7 +135,7 @@ TEST(HostileBootstrapTest, AFalseServerIsRefused) {
       << mine.status().message();
 }
 
-// Nothing comes in: rank 0 is not there, or never answers.
+// Rank 0 does not listen, or never answers.
 TEST(HostileBootstrapTest, ASilentServerEndsInATimeout) {
   Result<Fd> listener = listenOn(Address::parse("127.0.0.1:0").take());
   ASSERT_TRUE(listener.ok());
@@ -151,7 +151,7 @@ TEST(HostileBootstrapTest, ASilentServerEndsInATimeout) {
 
 //===-- members that know the secret ----------------------------------------------===//
 
-// Proves the secret as a member does; afterwards the socket says what one likes.
+// Proves the secret like a member; afterwards the test may send anything over the socket.
 Fd joinAs(uint32_t rank, uint32_t world, const std::string &address) {
   Result<Fd> fd = startConnect(Address::parse(address).take());
   if (!fd.ok())
@@ -176,7 +176,7 @@ std::vector<uint8_t> request(const wire::BootHeader &header, size_t bytes) {
 
 constexpr int kKindsOfNonsense = 10;
 
-// What no member of ours says.
+// Bytes that no member sends.
 std::vector<uint8_t> nonsense(int kind, std::mt19937 &random) {
   using wire::BootOp;
   wire::BootHeader header;
@@ -228,7 +228,8 @@ std::vector<uint8_t> nonsense(int kind, std::mt19937 &random) {
   }
 }
 
-// It costs the job that member, whose end the others hear of; what they have put they still get.
+// The job loses that member, and the others learn of its end; values that it has put remain
+// available.
 TEST(HostileBootstrapTest, AMemberThatTalksNonsenseIsLostAndNoMore) {
   std::mt19937 random(5);
   for (int round = 0; round < 6 * kKindsOfNonsense; ++round) {

@@ -88,8 +88,8 @@ TEST(LaunchEnvTest, FindsTheFirstHostOfSrun) {
               "srun", 5, 6, 1, expected);
 }
 
-// The variables that launchers set, with their values, as far as they could be taken for a rank, a
-// size or an address.
+// The variables that launchers set, as far as they could be mistaken for a rank, a size or an
+// address, with their values.
 
 TEST(LaunchEnvTest, OpenMpiOfOneMachineHasAnAddress) {
   std::map<std::string, std::string> seen = {

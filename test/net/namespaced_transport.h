@@ -10,7 +10,7 @@
 
 namespace coll::net::test {
 
-// Does in a side of `pair` what makes sockets; its threads live there.
+// Executes in a side of `pair` the calls that make sockets; their threads stay in that side.
 class NamespacedTransport final : public Transport {
 public:
   template <typename Make>

@@ -16,7 +16,7 @@ namespace {
 
 Fd ownNamespace() { return Fd(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)); }
 
-// A process that holds a namespace of its own until it is killed.
+// A process that keeps its own namespace alive until it is killed.
 struct Holder {
   pid_t pid = -1;
   int error = 0;
@@ -107,7 +107,7 @@ Status Namespaces::setLink(int side, bool up, int cable) const {
   std::string name = "coll" + std::to_string(cable);
   if (!up || cable != 0)
     return configure(side, "ip link set " + name + (up ? " up" : " down"));
-  // An interface that goes down loses its addresses of IPv6.
+  // An interface that goes down loses its IPv6 addresses.
   return configure(side, "ip link set coll0 up && ip -6 addr replace fd77::" +
                              std::to_string(side + 1) + "/64 dev coll0 nodad");
 }

@@ -14,12 +14,12 @@ namespace coll::net::test {
 // with 10.78.0.SIDE+1/24.
 class Namespaces {
 public:
-  // The process's pair, made at the first call. kCollUnsupported with the reason where
-  // this machine does not permit it.
+  // Returns the process's pair, made by the first call. kCollUnsupported, with the reason, if this
+  // machine does not permit it.
   static Result<Namespaces *> get();
 
-  // Puts the calling thread, and the threads that it starts, into a side (0 or 1) while
-  // the object lives.
+  // Moves the calling thread, and the threads that it starts, into a side (0 or 1) while the object
+  // lives.
   class Inside {
   public:
     Inside(const Namespaces &namespaces, int side);
@@ -31,9 +31,9 @@ public:
     Fd home_;
   };
 
-  // Pulls a cable out of a side, or puts it back.
+  // Unplugs a cable of a side, or plugs it in again.
   Status setLink(int side, bool up, int cable = 0) const;
-  // What a side has sent over a cable so far.
+  // Returns the bytes that a side has sent over a cable so far.
   Status sentBytes(int side, int cable, uint64_t &bytes) const;
 
 private:

@@ -18,7 +18,8 @@ struct Properties {
   size_t maxP2pBytes = 0; // 0 before v9
 };
 
-// One version's table. Calls are NCCL's, minus what versions differ in.
+// The table of one version. The calls are NCCL's, without the parameters that differ between
+// versions.
 class Api {
 public:
   virtual ~Api() = default;
@@ -38,7 +39,7 @@ public:
                            void *parent, void **request) = 0;
   virtual NcclResult irecv(void *comm, void *data, size_t bytes, int tag, void *memory,
                            void *parent, void **request) = 0;
-  // A grouped receive, which the plugin does not offer.
+  // A grouped receive, which the plugin does not support.
   virtual NcclResult irecvTwo(void *comm, void **request) = 0;
   virtual NcclResult iflush(void *comm, void *data, int bytes, void *memory, void **request) = 0;
   virtual NcclResult test(void *request, int *done, int *bytes) = 0;
@@ -48,7 +49,7 @@ public:
   virtual NcclResult closeListen(void *comm) = 0;
 };
 
-// Null where the library lacks the version's symbol.
+// Null if the library lacks the version's symbol.
 std::unique_ptr<Api> findApi(const rt::dl::Library &library, int version);
 
 } // namespace coll::net::nccl::test

@@ -1,4 +1,4 @@
-// A connection of the NCCL plugin whose requests are all in use.
+// A connection of the NCCL plugin all of whose requests are in use.
 
 #include "runtime/base/env.h"
 #include "runtime/net/nccl_plugin/comm.h"
@@ -54,7 +54,7 @@ protected:
   char data_[8] = {};
 };
 
-// NCCL would take null for data that is visible.
+// A null request would tell NCCL that the data is visible.
 TEST_F(CommTest, AFlushWithoutAFreeOperationIsAnError) {
   Comm comm = commWithRoomFor(Comm::kMaxOperations + 1);
   for (size_t i = 0; i < Comm::kMaxOperations; ++i)

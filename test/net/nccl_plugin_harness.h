@@ -1,5 +1,5 @@
-// nccl_plugin_harness.h - what NCCL does around a plugin: a logger, and connections whose
-// both ends one thread drives.
+// nccl_plugin_harness.h - what NCCL provides to a plugin: a logger, and connections whose two ends
+// are driven by one thread.
 
 #ifndef COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
 #define COLL_TEST_NET_NCCL_PLUGIN_HARNESS_H
@@ -32,7 +32,8 @@ inline void logger(NcclLogLevel level, unsigned long, const char *, int, const c
   (level == kNcclLogWarn ? warnings : infos).push_back(text);
 }
 
-// The build's; COLL_TEST_PLUGIN names another, where the build's folder is not.
+// The plugin of this build; COLL_TEST_PLUGIN names another one if the build folder is not
+// available.
 inline std::string pluginPath() {
   return rt::foreignEnv("COLL_TEST_PLUGIN").value_or(COLL_TEST_PLUGIN);
 }
@@ -56,7 +57,7 @@ bool until(Done done) {
   return false;
 }
 
-// A connection, both ends in this process, from one device to another.
+// A connection from one device to another, both ends in this process.
 struct Pair {
   Api &api;
   void *listener = nullptr, *sender = nullptr, *receiver = nullptr;
@@ -86,7 +87,7 @@ struct Pair {
     }
   }
 
-  // Posts as NCCL: again and again, until there is room.
+  // Posts repeatedly until there is room, like NCCL.
   void *post(bool receives, void *data, size_t bytes, int tag = 0, void *parent = nullptr) {
     void *request = nullptr;
     EXPECT_TRUE(until([&] {
@@ -98,7 +99,7 @@ struct Pair {
     }));
     return request;
   }
-  // The outcome of a request; its bytes in `bytes`.
+  // Returns the outcome of a request, and its bytes in `bytes`.
   NcclResult wait(void *request, int *bytes = nullptr) {
     NcclResult result = kNcclSuccess;
     int size = -1;

@@ -1,6 +1,6 @@
-// Drives libnccl-net-coll.so as NCCL does: loaded with dlopen, each version's table, both
-// ends of each connection polled from one thread. COLL_TEST_PLUGIN names the library.
-// --transport=verbs takes the RDMA device that COLL_NET_RDMA_DEVICES names, instead of tcp.
+// Drives libnccl-net-coll.so like NCCL: it is loaded with dlopen, the table of each version is
+// used, and one thread polls both ends of each connection. COLL_TEST_PLUGIN names the library.
+// --transport=verbs uses the RDMA device that COLL_NET_RDMA_DEVICES names, instead of tcp.
 
 #include "runtime/net/nccl_plugin/net_event.h"
 #include "test/net/nccl_plugin_harness.h"
@@ -220,7 +220,7 @@ TEST_P(NcclPluginTest, MemoryAndFlush) {
   EXPECT_EQ(api_->consumed(pair.receiver, nullptr), kNcclSuccess);
   EXPECT_EQ(api_->deregMr(pair.sender, sendMemory), kNcclSuccess);
   EXPECT_EQ(api_->deregMr(pair.receiver, receiveMemory), kNcclSuccess);
-  // GPU memory is not on offer, and grouped receives neither.
+  // Neither GPU memory nor grouped receives are supported.
   EXPECT_NE(api_->regMr(pair.sender, data.data(), 8, kPtrCuda, &sendMemory), kNcclSuccess);
   EXPECT_NE(api_->irecvTwo(pair.receiver, &request), kNcclSuccess);
 }
@@ -233,7 +233,7 @@ TEST_P(NcclPluginTest, TooLongAMessageIsAnError) {
   void *sent = pair.post(false, data.data(), data.size());
   EXPECT_EQ(pair.wait(wanted), kNcclInvalidUsage);
   EXPECT_EQ(pair.wait(sent), kNcclInvalidUsage);
-  // A repeated question gets the same answer.
+  // A repeated test returns the same answer.
   int done = 0;
   EXPECT_EQ(api_->test(wanted, &done, nullptr), kNcclInvalidUsage);
 }
@@ -245,7 +245,7 @@ TEST_P(NcclPluginTest, GarbageHandlesAreRefused) {
   void *comm = &garbage;
   EXPECT_EQ(api_->connect(0, garbage, &comm), kNcclInvalidArgument);
   EXPECT_EQ(comm, nullptr);
-  // A good handle whose listener is gone, then one with another secret.
+  // First a valid handle whose listener is gone, then one with another secret.
   uint8_t handle[kHandleBytes];
   void *listener = nullptr;
   ASSERT_EQ(api_->listen(0, handle, &listener), kNcclSuccess);
@@ -292,7 +292,7 @@ TEST_P(NcclPluginTest, ClosingWithRequestsUnderWayFailsThePeers) {
             kNcclRemoteError);
 }
 
-// The peer is another process, which dies without a word.
+// The peer is another process, which is killed without a message.
 TEST_P(NcclPluginTest, PeerDeathIsAnErrorNotAHang) {
   init();
   uint8_t handle[kHandleBytes];
@@ -377,8 +377,8 @@ TEST_P(NcclPluginTest, ProfilerSeesEachSocketsPart) {
   EXPECT_EQ(streams[&parentOfSend], streams[&parentOfReceive]);
 }
 
-// The network of v8 to v10 lives until the process ends, so these come first: gtest runs
-// them before the suite with parameters.
+// The network of v8 to v10 lives until the process ends, so these tests come first: gtest runs them
+// before the parameterised suite.
 class NcclPluginSettingsTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -390,7 +390,7 @@ protected:
          {"COLL_SECRET", "COLL_NET_TRANSPORT", "COLL_NET_DEVICE_UNPACK", "NCCL_SOCKET_IFNAME"})
       unsetenv(name);
   }
-  // One line is logged, which says `what`.
+  // One line must be logged that contains `what`.
   void refuses(NcclResult code, const std::string &what) {
     warnings.clear();
     EXPECT_EQ(api_->init(logger, nullptr), code);
@@ -481,7 +481,7 @@ TEST_F(NcclPluginSettingsTest, TwoCommunicatorsShareTheNetwork) {
     EXPECT_EQ(pair.wait(wanted), kNcclSuccess);
     EXPECT_EQ(pair.wait(request), kNcclSuccess);
     EXPECT_EQ(got, 5u);
-    // NCCL closes comms before it finalizes; the other order does no harm either.
+    // NCCL closes comms before it finalizes; the other order must work, too.
     EXPECT_EQ(api_->finalize(), kNcclSuccess);
   }
   int count = 0;
@@ -529,7 +529,7 @@ TEST(NcclPluginLibraryTest, ExportsItsTablesAndNothingElse) {
 
 } // namespace
 
-// The other process of PeerDeathIsAnErrorNotAHang: sends one word, then waits for its end.
+// The other process of PeerDeathIsAnErrorNotAHang: sends one word, then waits to be killed.
 int runChild(const std::string &text) {
   size_t colon = text.find(':');
   uint8_t handle[kHandleBytes];

@@ -1,5 +1,5 @@
-// UNPACK mode over a fake GPU: host memory plays the GPU's, and this test the kernel, by
-// the rules of runtime/base/unpack_layout.h. COLL_TEST_CUDA names the fake driver. Over tcp, unless
+// UNPACK mode over a fake GPU: host memory simulates the GPU's memory, and this test the kernel, by
+// the rules of runtime/base/unpack_layout.h. COLL_TEST_CUDA names the fake driver. Uses tcp unless
 // COLL_NET_TRANSPORT says otherwise.
 
 #include "runtime/base/unpack_layout.h"
@@ -27,7 +27,7 @@ struct FakeGpu {
   std::string misuse() { return library.symbol<const char *()>("collFakeMisuse")(); }
 };
 
-// NCCL's kernel: the next slot's pages, from the bounce buffer to the message's buffer.
+// NCCL's kernel: copies the next slot's pages from the bounce buffer to the message's buffer.
 struct Kernel {
   NcclDeviceHandle device;
   bool outOfPlace = false; // some page so far was not where the one before it ends
@@ -50,10 +50,10 @@ struct Kernel {
 
 std::string transport() { return rt::envString(rt::EnvVar::NetTransport); }
 
-// What COLL_ROUTES names, while it lives.
+// The file that COLL_ROUTES names, as long as the object lives.
 struct Table {
   const std::string path = testing::TempDir() + "plugin_paths_" + std::to_string(getpid());
-  // Rules of the transport, without its name.
+  // `rules` are for the transport of the test, without its name.
   explicit Table(std::initializer_list<const char *> rules) {
     std::string paths;
     for (const char *rule : rules)
@@ -91,8 +91,8 @@ protected:
       unsetenv(variable.name);
   }
   void expectConfigured();
-  // Messages of all sizes over a new connection; receives of fewer bytes than `threshold` go
-  // the host's way. Whether the pages were out of place.
+  // Exchanges messages of all sizes over a new connection; the host copies receives of fewer bytes
+  // than `threshold`. Returns whether pages were out of place.
   bool exchange(size_t threshold = 0);
   void move(Pair &pair, Kernel &kernel, size_t bytes, size_t room, size_t threshold);
 
@@ -156,7 +156,7 @@ bool NcclPluginUnpackTest::exchange(size_t threshold) {
     for (int round = 0; round < 3; ++round)
       for (size_t bytes : {1, 0, 4096, 4097, 65536, 100'003, 524'288, 1 << 20})
         move(pair, kernel, bytes, round ? kRoom : bytes, threshold);
-    // NCCL's kernel would unpack what came into host memory: refused, not wrong.
+    // NCCL's kernel would unpack into host memory, so the receive must be refused.
     uint8_t got[8];
     void *request = nullptr;
     EXPECT_NE(api_->irecv(pair.receiver, got, 8, 0, nullptr, nullptr, &request), kNcclSuccess);
@@ -309,7 +309,7 @@ TEST_P(NcclPluginUnpackTest, AConnectionOverSeveralDevicesUnpacksAsWell) {
   unsetenv("COLL_NET_RAILS");
 }
 
-// With the same variables on all ranks NCCL works; where they differ it would hang.
+// With the same variables on all ranks NCCL works; with different ones it would hang.
 TEST_P(NcclPluginUnpackTest, RanksOfDifferentModesDoNotConnect) {
   for (bool theyUnpack : {true, false}) {
     setenv("COLL_NET_DEVICE_UNPACK", theyUnpack ? "1" : "0", 1);
@@ -340,7 +340,8 @@ INSTANTIATE_TEST_SUITE_P(Versions, NcclPluginUnpackTest, testing::Values(11, 12)
                            return "v" + std::to_string(info.param);
                          });
 
-// v8 to v10 have no finalize: their network lives as long as the process, so each has one.
+// v8 to v10 have no finalize, and their network lives as long as the process, so each test gets its
+// own process.
 using NcclPluginUnpackDeathTest = NcclPluginUnpackTest;
 
 TEST_P(NcclPluginUnpackDeathTest, TheKernelFindsEveryMessage) {

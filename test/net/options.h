@@ -1,4 +1,4 @@
-// options.h - what the command line of net-tests says.
+// options.h - the options on the command line of net-tests.
 
 #ifndef COLL_TEST_NET_OPTIONS_H
 #define COLL_TEST_NET_OPTIONS_H

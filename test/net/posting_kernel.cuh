@@ -1,4 +1,4 @@
-// posting_kernel.cuh - a kernel that posts by itself, for the tests: the same on a GPU and
+// posting_kernel.cuh - a kernel for the tests that posts by itself: the same code on a GPU and
 // emulated.
 
 #ifndef COLL_TEST_NET_POSTING_KERNEL_CUH
@@ -17,7 +17,7 @@ COLL_DEVICE uint64_t postStep(const PostingRun &run, const rt::Post &step) {
   return kernels::posting::post(run.posts, step.op, step.place, step.signal);
 }
 
-// All steps, dealt out to all threads of the grid.
+// Makes all steps, distributed over all threads of the grid.
 COLL_DEVICE void postSteps(const PostingRun &run) {
   const uint32_t threads = kernels::simt::blockThreads() * kernels::simt::gridBlocks();
   const uint32_t thread =
@@ -31,7 +31,7 @@ COLL_DEVICE void postSteps(const PostingRun &run) {
   }
 }
 
-// Each block waits, then copies its part of what has come; 8 bytes at a time.
+// Each block waits, then copies its part of the received data, 8 bytes at a time.
 COLL_DEVICE void takeIn(const PostingRun &run) {
   if (kernels::simt::threadIndex() == 0)
     run.awaited[kernels::simt::blockIndex()] =

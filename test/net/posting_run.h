@@ -1,4 +1,4 @@
-// posting_run.h - what the kernel of the tests of posting does, and where it runs.
+// posting_run.h - a run of the kernel of the tests of posting, and where it executes.
 
 #ifndef COLL_TEST_NET_POSTING_RUN_H
 #define COLL_TEST_NET_POSTING_RUN_H
@@ -15,7 +15,7 @@ namespace coll::net::test {
 
 inline constexpr uint32_t kPostingBlocks = 3;
 
-// First waits for a signal and copies, then posts, then waits for all.
+// First waits for a signal and copies, then posts, then waits for all posts.
 struct PostingRun {
   rt::PostHandle posts;
   const rt::Post *steps = nullptr; // `seq` apart; op as it is, a bad one too
@@ -30,7 +30,7 @@ struct PostingRun {
   uint64_t words = 0;
 };
 
-// One kernel at a time.
+// Runs one kernel at a time.
 class PostingRig {
 public:
   virtual ~PostingRig() = default; // waits for the kernel
@@ -44,7 +44,7 @@ public:
 };
 
 std::unique_ptr<PostingRig> makeEmulatedPostingRig();
-// Null, with the reason, where there is no GPU or no kernel.
+// Returns null, with the reason, if there is no GPU or no kernel.
 std::unique_ptr<PostingRig> makeGpuPostingRig(std::string &whyNot);
 
 // In posting_cuda.cu, on a CUstream.

@@ -1,5 +1,5 @@
-// Rows of remote memory that one read names: which there are, and what a peer is answered that
-// names others.
+// Rows of remote memory that one read names: which are valid, and how a peer that names invalid
+// ones is answered.
 
 #include "runtime/net/tcp/connection.h"
 #include "runtime/net/tcp/shared.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kEnd = ~uint64_t(0);
 
-// By the rules, without care for time: in numbers that do not come around.
+// Applies the rules without regard to speed, in numbers that do not overflow.
 bool areInside(const RemoteRows &rows, uint64_t bytes, uint64_t size) {
   using Wide = unsigned __int128;
   if (rows.rowBytes == 0)
@@ -49,7 +49,7 @@ TEST(RemoteRowsTest, FitIsThatOfEachRow) {
     inside += fits;
     if (!fits || bytes == 0)
       continue;
-    // The place of the last byte, and what follows the first one.
+    // The offset of the last byte, and what follows the first byte.
     const uint64_t last = bytes - 1;
     EXPECT_EQ(rows.at(last), row ? offset + last / row * stride + last % row : offset + last);
     EXPECT_LT(rows.at(last), size);
@@ -58,7 +58,7 @@ TEST(RemoteRowsTest, FitIsThatOfEachRow) {
   EXPECT_GT(inside, 10'000);
 }
 
-// A peer of raw frames, and the connection that it asks.
+// A peer of raw frames, and the connection that it sends requests to.
 class HostileRowsTest : public testing::Test {
 protected:
   static constexpr uint64_t kKey = 0x1234, kRoom = 10'000;
@@ -92,7 +92,7 @@ protected:
     options.dataStreams = 1;
     return options;
   }
-  // What a read is answered with, in one frame.
+  // Returns the frame that answers a read.
   wire::Frame ask(const RemoteRows &rows, uint64_t bytes, std::vector<uint8_t> &data) {
     wire::Frame frame;
     frame.type = wire::FrameType::Read;
@@ -149,7 +149,7 @@ TEST_F(HostileRowsTest, WhatIsNoRowsOrOutsideIsRefused) {
     EXPECT_EQ(answer.type, wire::FrameType::Ack) << &question - bad;
     EXPECT_EQ(answer.code, wire::FrameCode::BadKey) << &question - bad;
   }
-  // And the connection goes on.
+  // The connection continues to work.
   const RemoteRows good(3, 10, 2499);
   EXPECT_EQ(ask(good, 50, data).type, wire::FrameType::Ack);
   const wire::Frame answer = ask(good, 40, data);

@@ -1,4 +1,4 @@
-// What all connections keep of their requests.
+// The bookkeeping of requests that all connections share.
 
 #include "runtime/net/requests.h"
 

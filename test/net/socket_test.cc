@@ -25,7 +25,7 @@ TEST(SocketTest, InterfacesAreChosenByNameOrSubnet) {
   Result<std::vector<Interface>> bySubnet = findInterfaces("127.0.0.0/8");
   ASSERT_TRUE(bySubnet.ok());
   EXPECT_EQ(bySubnet->front().address.toString(), "127.0.0.1:0");
-  // No address occurs twice, whatever names it.
+  // No address occurs twice, even if several names match it.
   Result<std::vector<Interface>> twice = findInterfaces("lo,127.0.0.0/8,lo");
   ASSERT_TRUE(twice.ok());
   EXPECT_EQ(twice->size(), byName->size());
@@ -51,11 +51,11 @@ TEST(SocketTest, StreamsNoticeADeadPeer) {
   EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_NODELAY), 1);
   EXPECT_EQ(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
   EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 7000);
-  // A silent peer is asked, and given up, within a minute.
+  // A silent peer is probed, and given up within a minute.
   EXPECT_LE(option(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
                 option(fd, IPPROTO_TCP, TCP_KEEPINTVL) * option(fd, IPPROTO_TCP, TCP_KEEPCNT),
             60);
-  // Whatever a user asks for, a stream has a deadline.
+  // A stream has a deadline whatever the user asks for.
   setStreamOptions(fd, 0);
   EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
   setStreamOptions(fd, INT64_MAX);
@@ -68,7 +68,7 @@ TEST(SocketTest, Ipv6InterfacesAreChosenBySubnet) {
     GTEST_SKIP() << "no IPv6: " << loopback.status().message();
   EXPECT_EQ(loopback->front().name, "lo");
   EXPECT_EQ(loopback->front().address.family(), AF_INET6);
-  // The order of the choice is that of the result.
+  // The result is in the order of the choice.
   Result<std::vector<Interface>> both = findInterfaces("::1/128,127.0.0.0/8");
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(both->front().address.family(), AF_INET6);

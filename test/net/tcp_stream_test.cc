@@ -1,4 +1,4 @@
-// One socket of a tcp connection, as its connection drives it.
+// One socket of a tcp connection, driven like its connection drives it.
 
 #include "runtime/net/tcp/connection.h"
 
@@ -21,7 +21,7 @@ Ends sockets() {
   return {Fd(fds[0]), Fd(fds[1])};
 }
 
-// Tells when the poller has been through what was posted before.
+// Signals when the poller has handled everything that was posted before.
 class Mark final : public PollHandler {
 public:
   void onEvents(uint32_t) override {}
@@ -61,8 +61,8 @@ protected:
   std::unique_ptr<Connection> connection;
 };
 
-// What another socket of the connection has read may be answered on this one, before this one has
-// started.
+// The answer to a message that another socket of the connection has read may be queued on this
+// socket before this one has started.
 TEST_F(TcpStreamTest, WhatWasQueuedBeforeItStartsIsSent) {
   Ends late = sockets();
   auto stream =

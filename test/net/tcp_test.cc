@@ -71,7 +71,7 @@ TEST(TcpTest, WithoutAJobsSecretTheHandleCarriesOne) {
   auto theirs = await([&] { return listener->accept(); }, status);
   EXPECT_TRUE(mine && theirs) << status.message();
 
-  // A peer that has seen another listener's handle, or knows everything but the secret, is
+  // A peer that has seen another listener's handle, or knows everything except the secret, is
   // rejected.
   Handle forged = listener->handle();
   forged.bytes[40] ^= 1;
@@ -79,7 +79,7 @@ TEST(TcpTest, WithoutAJobsSecretTheHandleCarriesOne) {
   EXPECT_FALSE(await([&] { return stranger->poll(); }, status));
   EXPECT_NE(status.message().find("secret"), std::string::npos) << status.message();
 
-  // One side with a job's secret and one without is said at once.
+  // A side with a job's secret and a side without one: the error must say so at once.
   std::unique_ptr<Transport> job = makeTcp("lo");
   EXPECT_EQ(job->connect(0, listener->handle()).status().code(), kCollInvalidCall);
 }
@@ -104,7 +104,7 @@ TEST(TcpTest, SpeaksIpv6) {
   EXPECT_EQ(got, data);
 }
 
-// A listener keeps so many connections for who accepts; the next waits until one is accepted.
+// A listener keeps a limited number of connections; the next one waits until one is accepted.
 TEST(TcpTest, AFullListenerIsAskedAgain) {
   constexpr size_t kRoom = 256;
   TcpOptions options;
@@ -151,7 +151,7 @@ TEST(TcpTest, ASilentListenerEndsInATimeout) {
   std::unique_ptr<Listener> listener = right->listen(0).take();
   Handle handle = listener->handle();
   listener.reset();
-  // Somebody else has the port now, and says nothing.
+  // Another process has the port now, and sends nothing.
   uint16_t port = 0;
   std::memcpy(&port, handle.bytes.data() + 8, sizeof(port));
   Result<Fd> silent = listenOn(Address::parse("127.0.0.1:" + std::to_string(port)).take());
@@ -162,7 +162,7 @@ TEST(TcpTest, ASilentListenerEndsInATimeout) {
   EXPECT_EQ(status.code(), kCollTimeout) << status.toString();
 }
 
-// A process that accepts one connection and receives messages into one buffer, for ever.
+// A process that accepts one connection and receives messages into one buffer until it is killed.
 class Victim {
 public:
   explicit Victim(size_t messageBytes) {
@@ -208,7 +208,7 @@ private:
   pid_t pid_ = 0;
 };
 
-// The peer's process is killed in the middle of a stream of messages.
+// The peer's process is killed during a stream of messages.
 TEST(TcpTest, PeerDeathFailsItsRequests) {
   for (size_t bytes : {size_t(100), size_t(8 << 20)}) {
     Victim victim(bytes);
@@ -235,7 +235,7 @@ TEST(TcpTest, PeerDeathFailsItsRequests) {
   }
 }
 
-// The cable is pulled: no packet says that the connection has ended.
+// The cable is unplugged: no packet says that the connection has ended.
 TEST(TcpTest, AVanishedPeerEndsInAnError) {
   Result<Namespaces *> pair = Namespaces::get();
   if (!pair.ok())
@@ -268,7 +268,7 @@ TEST(TcpTest, AVanishedPeerEndsInAnError) {
   ASSERT_TRUE((*pair)->setLink(1, true).ok());
 }
 
-// With and without sockets of their own for large messages.
+// With and without separate sockets for large messages.
 class TcpStreamTest : public testing::TestWithParam<double> {
 protected:
   void SetUp() override {
@@ -309,7 +309,7 @@ TEST_P(TcpStreamTest, WhatNobodyTestsLeavesAllTheSame) {
     EXPECT_TRUE(wait(*mine_, sent, kPatientUs).ok());
 }
 
-// The sender looks often at first, which leaves the socket to it, and then no more.
+// At first the sender polls often, so the socket is left to it; then it stops.
 TEST_P(TcpStreamTest, AFullSocketGoesOnWithoutTests) {
   std::vector<char> data(32 << 20, 'x'), got(data.size());
   Segment from{data.data(), data.size(), nullptr}, to{got.data(), got.size(), nullptr};
@@ -324,7 +324,7 @@ TEST_P(TcpStreamTest, AFullSocketGoesOnWithoutTests) {
   EXPECT_TRUE(wait(*mine_, sent, kPatientUs).ok());
 }
 
-// Receives that are posted while messages come, of all sizes that travel differently.
+// Receives are posted while messages arrive, of all sizes that use different protocols.
 TEST_P(TcpStreamTest, StreamsKeepTheirOrder) {
   constexpr size_t kMessages = 400, kWindow = 8, kMost = 300'000;
   std::vector<char> data(kMost), got(kMost * kWindow);
@@ -367,8 +367,8 @@ TEST_P(TcpStreamTest, StreamsKeepTheirOrder) {
     EXPECT_TRUE(!request || wait(*mine_, request, kPatientUs).ok());
 }
 
-// Large messages that are there before their receives: for a moment, for longer than they are left
-// in their sockets, too long, and in the way of those of another tag.
+// Large messages that arrive before their receives: by a moment, for longer than they stay in their
+// sockets, too long for the receive, and before messages of another tag.
 TEST_P(TcpStreamTest, ReceivesMayBeLate) {
   constexpr size_t kBytes = 200'000;
   std::vector<char> data(kBytes), got(kBytes);
@@ -396,13 +396,13 @@ TEST_P(TcpStreamTest, ReceivesMayBeLate) {
       EXPECT_EQ(last.status().code(), kCollMismatch);
     else
       EXPECT_EQ(got, data);
-    // Where it was announced, the sender of what is too long is told, too.
+    // If the message was announced, the sender of a message that is too long also gets the error.
     for (Request *sent : sends)
       EXPECT_TRUE(wait(*mine_, sent, kPatientUs).ok() || (tooShort && sent == sends[1]));
   }
 }
 
-// Each side on a thread of its own, so that what they tell each other crosses in all ways.
+// Each side runs in its own thread, so that their messages cross in all ways.
 TEST_P(TcpStreamTest, SidesDoNotWaitForEachOther) {
   constexpr size_t kMessages = 600, kWindow = 4, kMost = 300'000;
   std::vector<char> data(kMost), got(kMost * kWindow);
@@ -461,7 +461,7 @@ TEST(TcpTest, HundredsOfConnections) {
   std::vector<std::unique_ptr<Connector>> connectors;
   std::vector<std::unique_ptr<Connection>> mine, theirs;
   Status status;
-  // As many at once as a listener holds while they prove the secret.
+  // As many at a time as a listener accepts while they prove the secret.
   for (size_t begin = 0; begin < kConnections; begin += 32) {
     connectors.clear();
     for (size_t i = 0; i < 32; ++i)
@@ -480,7 +480,7 @@ TEST(TcpTest, HundredsOfConnections) {
     Segment to{got[i].data(), got[i].size(), nullptr};
     recvs.push_back(*theirs[i]->irecv(&to, 1, 0));
   }
-  // Each says its number, since they arrive in any order.
+  // Each sends its number, because they arrive in any order.
   for (size_t i = 0; i < kConnections; ++i) {
     data[0] = static_cast<char>(i);
     Segment from{data.data(), data.size(), nullptr};
@@ -498,7 +498,7 @@ TEST(TcpTest, HundredsOfConnections) {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-// A slow or dead candidate does not keep others out.
+// A slow or dead candidate must not keep others out.
 TEST(TcpTest, StrangersAtTheListenerCostNothing) {
   setenv("COLL_LOG", "error", 1);
   std::unique_ptr<Transport> left = makeTcp("lo"), right = makeTcp("lo");

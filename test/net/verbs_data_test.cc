@@ -1,5 +1,5 @@
-// How the verbs transport moves data: inline, by all queue pairs, in place, memory that it
-// registers itself, and memory of a GPU. The devices are fakes.
+// How the verbs transport moves data: inline, over all queue pairs, in place, with memory that it
+// registers itself, and with GPU memory. The devices are fakes.
 
 #include "runtime/net/verbs/device.h"
 #include "test/net/verbs_pair.h"
@@ -92,13 +92,13 @@ TEST_F(VerbsDataTest, IdleRegistrationsAreKeptWithinTheirBound) {
     EXPECT_TRUE(ended(*pair_.left, sent).ok());
     EXPECT_TRUE(ended(*pair_.right, wanted).ok());
   }
-  // Two of 100,000 bytes in whole pages, on each side.
+  // Two registrations of 100,000 bytes in whole pages, on each side.
   EXPECT_EQ(fake_.numRegistrations(), before + 4);
 }
 
 //===-- memory of a GPU ---------------------------------------------------------===//
 
-// As a GPU's memory: this process sees no data at its addresses, devices do, through a
+// Simulates GPU memory: this process cannot read its addresses, but devices can, through a
 // descriptor.
 class GpuMemory {
 public:
@@ -185,7 +185,7 @@ TEST_F(VerbsDataTest, MovesGpuMemoryWithoutTouchingIt) {
   right_->deregMr(target);
 }
 
-// Where the queue pair that copies into GPU memory cannot be made, each message tries again.
+// If the queue pair that copies into GPU memory cannot be made, each message tries again.
 TEST_F(VerbsDataTest, AMirrorThatCannotBeMadeLeavesNothingBehind) {
   fake_.setDmabuf(FakeIbverbs::Dmabuf::Supported);
   open();
@@ -210,7 +210,7 @@ TEST_F(VerbsDataTest, AMirrorThatCannotBeMadeLeavesNothingBehind) {
   right_->deregMr(memory);
 }
 
-// The owner may give its memory up while a peer asks for it.
+// The owner may deregister its memory while a peer accesses it.
 TEST_F(VerbsDataTest, MemoryMayGoWhileAPeerAsksForIt) {
   open();
   std::vector<uint8_t> remote(64, 1), mine(64);
@@ -221,7 +221,8 @@ TEST_F(VerbsDataTest, MemoryMayGoWhileAPeerAsksForIt) {
     for (int i = 0; i < turn % 60; ++i)
       std::this_thread::yield();
     right_->deregMr(memory);
-    // It is there, or not any more, or it went on the way; then the connection has ended.
+    // The memory exists, or is gone, or was deregistered during the access; in the last case the
+    // connection has ended.
     if (Status status = ended(*pair_.left, read); status.code() == kCollPeer)
       ASSERT_TRUE(connect().ok());
     else

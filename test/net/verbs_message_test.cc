@@ -1,5 +1,5 @@
-// The layouts of the verbs transport's messages, and a peer that has proved the secret and
-// then says anything.
+// The layouts of the verbs transport's messages, and a peer that has proved the secret and then
+// sends arbitrary messages.
 
 #include "runtime/net/verbs/message.h"
 
@@ -75,7 +75,7 @@ TEST(VerbsMessageTest, RandomBytesAreNoMessages) {
   }
 }
 
-// Sets up a connection as an honest peer does; afterwards its owner sends what it likes.
+// Sets up a connection like an honest peer; afterwards the test may send anything.
 class RawPeer {
 public:
   explicit RawPeer(const rt::dl::Ibverbs &api) : api_(api) {
@@ -141,7 +141,7 @@ public:
     ASSERT_EQ(::send(fd_.get(), &ready, 1, 0), 1);
   }
 
-  // False once the other side has ended the connection.
+  // Returns false once the other side has ended the connection.
   bool send(const Message &message, uint64_t bytes, bool isImmediate = false) {
     encode(message, buffer_.data());
     ibv_sge place = {reinterpret_cast<uintptr_t>(buffer_.data()), static_cast<uint32_t>(bytes),
@@ -151,11 +151,11 @@ public:
     wr.num_sge = isImmediate ? 0 : 1;
     wr.opcode = isImmediate ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_SEND;
     wr.imm_data = static_cast<uint32_t>(message.id);
-    // An immediate without data needs no memory; the fake still asks for some.
+    // An immediate without data needs no memory, but the fake asks for some.
     wr.wr.rdma.remote_addr = place.addr;
     wr.wr.rdma.rkey = mr_->rkey;
     (void)pairs_[isImmediate]->postSend(wr).ok();
-    // Takes what the other side says, so that it does not run out of receives.
+    // Receives what the other side sends, so that it does not run out of receives.
     ibv_wc done = {};
     bool isAlive = true;
     while (api_.pollCq(cq_, 1, &done) == 1) {
@@ -186,8 +186,7 @@ private:
   Fd fd_;
 };
 
-// What a protocol has to expect: mostly what an honest peer could say, some of it nearly
-// right.
+// Random messages: mostly what an honest peer could send, some of them nearly valid.
 Message anything(std::minstd_rand &random) {
   auto oneIn = [&](uint32_t chances) { return random() % chances == 0; };
   auto small = [&] { return static_cast<uint64_t>(random() % 4); };
@@ -239,7 +238,7 @@ TEST(VerbsMessageTest, APeerThatSaysAnythingHarmsItsOwnConnectionOnly) {
       if (!peer.send(message, random() % 50 ? bytes : random() % kSlotBytes, random() % 100 == 0))
         break;
     }
-    // Whatever it was: the requests end, or wait as those of an idle peer do.
+    // Whatever was sent, the requests must end, or wait like those with an idle peer.
     for (Request *request : requests)
       (void)connection->test(request).ok();
   }

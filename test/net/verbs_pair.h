@@ -35,7 +35,7 @@ protected:
     right_.reset();
   }
 
-  // Two transports on one device each, and a connection.
+  // Opens two transports with one device each, and a connection.
   void open(const VerbsOptions &options = someOptions()) {
     pair_ = Pair();
     left_ = createVerbsTransport(options, testSecret()).take();
@@ -77,7 +77,7 @@ protected:
     return wait(connection, *request, kPatientUs).status();
   }
 
-  // One message from left to right; the outcomes of both sides.
+  // Sends one message from left to right; returns the outcomes of both sides.
   std::pair<Status, Status> message(size_t bytes) {
     std::vector<uint8_t> data(bytes, 0x5a), got(bytes);
     Segment from{data.data(), bytes, nullptr}, to{got.data(), bytes, nullptr};
@@ -88,7 +88,7 @@ protected:
     return result;
   }
 
-  // The connection has ended on both sides, in time.
+  // Expects that the connection ends on both sides, in time.
   void expectBroken(const Result<Request *> &mine, const Result<Request *> &theirs, CollCode code,
                     const std::string &text) {
     Status status = ended(*pair_.left, mine);

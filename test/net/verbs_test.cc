@@ -1,5 +1,5 @@
-// What the verbs transport makes of errors that the software device of the kernel cannot
-// produce, and of calls that fail. The devices are fakes.
+// How the verbs transport handles errors that the software device of the kernel cannot produce, and
+// calls that fail. The devices are fakes.
 
 #include "runtime/net/verbs/message.h"
 #include "test/net/verbs_pair.h"
@@ -61,7 +61,7 @@ TEST_F(VerbsTest, FailedWorkEndsTheConnectionWithItsReason) {
   EXPECT_TRUE(message(300'000).second.ok());
 }
 
-// Hardware says so of a broken queue pair, the kernel's software device of a lost route.
+// Hardware reports this for a broken queue pair, the kernel's software device for a lost route.
 TEST_F(VerbsTest, APacketThatCannotLeaveTheSoftwareDeviceIsALostLink) {
   Status hardware = rt::dl::completionError(IBV_WC_LOC_QP_OP_ERR, 0, /*isSoftware=*/false);
   Status software = rt::dl::completionError(IBV_WC_LOC_QP_OP_ERR, 0, /*isSoftware=*/true);
@@ -126,7 +126,7 @@ TEST_F(VerbsTest, EventsEndTheConnectionsThatTheyConcern) {
       {IBV_EVENT_PORT_ERR, kCollLink, "port went down"},
   };
   for (const auto &one : cases) {
-    // The fake tells one opener of a device: this one.
+    // The fake reports an event to the one that opened the device last, so this one.
     right_ = createVerbsTransport(someOptions(), testSecret()).take();
     left_ = createVerbsTransport(someOptions(), testSecret()).take();
     ASSERT_TRUE(connect().ok());
@@ -166,7 +166,7 @@ TEST_F(VerbsTest, AFailedDeviceEndsItsConnectionsAndIsNotUsedAgain) {
   Status status = ended(*pair_.right, theirs);
   EXPECT_EQ(status.code(), kCollDevice) << status.toString();
   EXPECT_EQ(ended(*pair_.left, mine).code(), kCollPeer);
-  // Now the right takes its other device for what was to be on the first.
+  // Now the right side uses its other device instead of the first.
   ASSERT_TRUE(connect().ok());
   EXPECT_TRUE(message(300'000).second.ok());
   fake_.raise(1, IBV_EVENT_DEVICE_FATAL);
@@ -279,7 +279,7 @@ TEST_F(VerbsTest, CloseWithWorkUnderWayLeavesNoneBehind) {
   Segment from{data->data(), data->size(), nullptr}, to{got.data(), got.size(), nullptr};
   Result<Request *> wanted = pair_.right->irecv(&to, 1, 1), sent = pair_.left->isend(&from, 1, 1);
   fake_.stall(true);
-  // The answer is on its way, or the writes: they do not end.
+  // The answer, or the writes, are in flight and do not end.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   pair_.left->close();
   data.reset();
@@ -289,8 +289,8 @@ TEST_F(VerbsTest, CloseWithWorkUnderWayLeavesNoneBehind) {
   EXPECT_NE(ended(*pair_.right, wanted).code(), kCollTimeout);
 }
 
-// Packets that come when the owner of the memory has given the connection up change nothing, even
-// before the peer has heard of it.
+// Packets that arrive after the owner of the memory has closed the connection change nothing, even
+// before the peer knows of it.
 TEST_F(VerbsTest, AbortIsAFence) {
   open();
   std::vector<uint8_t> remote(100'000, 1), mine(100'000, 2);
