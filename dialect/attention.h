@@ -16,7 +16,7 @@
 namespace mlir::coll {
 
 inline constexpr int64_t kMaxAttentionDim = 128, kAttentionDimUnit = 8;
-/// Strides and places are multiples of as many bytes.
+/// Strides and offsets are multiples of this many bytes.
 inline constexpr int64_t kAttentionAlignment = 16;
 
 /// The entries of `sizes`.
@@ -27,12 +27,12 @@ struct AttentionSizes {
     return {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]};
   }
   SmallVector<int64_t> list() const { return {batch, heads, kvHeads, queries, keys, dim}; }
-  /// The elements of lse, one for each row of scores.
+  /// The number of elements of lse, one for each row of scores.
   int64_t countRows() const { return batch * heads * queries; }
 };
 
-/// One tensor of an attention: where its elements are in memory for `elements` of them; nullopt
-/// where that is not known.
+/// One tensor of an attention. `elements` is the number of elements that its memory holds, nullopt
+/// if it is not known; `at` says where in that memory the tensor is.
 struct AttentionTensor {
   StringRef name;
   std::optional<int64_t> elements;
@@ -40,7 +40,7 @@ struct AttentionTensor {
   bool isKeys; // k, v and their gradients
 };
 
-/// The tensors of an attention `op`; `count` says how many elements a value of it has.
+/// The tensors of the attention `op`; `count` returns the number of elements of a value.
 template <typename Op, typename Count>
 SmallVector<AttentionTensor, 8> listAttentionTensors(Op op, Count count) {
   return {{"q", count(op.getQ()), op.getQAt(), false},
@@ -49,7 +49,7 @@ SmallVector<AttentionTensor, 8> listAttentionTensors(Op op, Count count) {
           {"o", count(op.getO()), op.getOAt(), false}};
 }
 
-/// The same of the gradient of an attention.
+/// The tensors of the gradient `op` of an attention.
 template <typename Op, typename Count>
 SmallVector<AttentionTensor, 8> listGradientTensors(Op op, Count count) {
   SmallVector<AttentionTensor, 8> tensors = listAttentionTensors(op, count);
@@ -60,13 +60,14 @@ SmallVector<AttentionTensor, 8> listGradientTensors(Op op, Count count) {
   return tensors;
 }
 
-/// Why attention cannot be computed of such sizes, or empty.
+/// Why attention of these sizes cannot be computed; empty if it can.
 std::string explainSizes(ArrayRef<int64_t> sizes, bool causal);
 
-/// Why the tensor of such elements is not in its memory or not aligned, or empty.
+/// Why the tensor, whose elements have this type, is outside its memory or not aligned; empty if it
+/// is neither.
 std::string explainPlace(const AttentionTensor &tensor, ArrayRef<int64_t> sizes, Type element);
 
-/// Whether attention can be computed of such elements.
+/// Whether attention can be computed on elements of this type.
 inline bool isAttentionElement(Type type) { return type.isF32() || type.isBF16() || type.isF16(); }
 
 } // namespace mlir::coll

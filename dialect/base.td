@@ -46,9 +46,9 @@ def Coll_Tensor : StaticShapeTensorOf<[AnyTypeOf<[AnyInteger, Index, AnyFloat]>]
 class Coll_Op<string mnemonic, list<Trait> traits = []>
     : Op<Coll_Dialect, mnemonic, traits>;
 
-// What attention is computed of. `sizes` is [batch, heads, kv_heads, queries, keys, dim]: q, o and
-// their gradients are [batch][heads][queries][dim], k, v and theirs [batch][kv_heads][keys][dim].
-// A list `*_at` says where a tensor's elements are in its operand, which is dense, whatever its
+// The attributes of an attention. `sizes` is [batch, heads, kv_heads, queries, keys, dim]: q, o and
+// their gradients are [batch][heads][queries][dim], k, v and theirs [batch][kv_heads][keys][dim]. A
+// list `*_at` says where a tensor's elements are in its operand, which is dense, whatever its
 // shape: [first element, batch stride, head stride, row stride]; those of a row are neighbours.
 class Coll_Attention {
   dag sizes = (ins DenseI64ArrayAttr:$sizes, F64Attr:$scale, UnitAttr:$causal,

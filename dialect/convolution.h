@@ -42,10 +42,10 @@ private:
   static int64_t product(ArrayRef<int64_t> list);
 };
 
-/// Why no convolution has these attributes, or empty.
+/// Why these attributes are not those of a convolution; empty if they are.
 std::string explainConvolution(const ConvolutionShape &shape);
 
-/// Whether a convolution can be computed of such elements.
+/// Whether a convolution can be computed on elements of this type.
 inline bool isConvolutionElement(Type type) {
   return type.isF32() || type.isF64() || type.isBF16() || type.isF16();
 }

@@ -5,7 +5,7 @@
 
 include "mlir/IR/OpBase.td"
 
-/// Attributes of a convolution, of tensors and of views.
+/// Attributes of a convolution, on tensors and on views.
 def Coll_ConvolutionOf {
   dag sizes = (ins StrAttr:$kind, OptionalAttr<StrAttr>:$precision,
                    DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$input, DenseI64ArrayAttr:$window,

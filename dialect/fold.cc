@@ -78,8 +78,8 @@ OpFoldResult ReshardOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// reshard(reshard(x, a -> b), b -> c) is reshard(x, a -> c), unless the value at
-/// b is used elsewhere, or a and c are partial in different ways.
+/// reshard(reshard(x, a -> b), b -> c) becomes reshard(x, a -> c), unless the value at b has
+/// another use, or a and c are partial in different ways.
 struct MergeReshards : OpRewritePattern<ReshardOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -60,7 +60,7 @@ SmallVector<Operation *> mlir::coll::getStarts(Value future) {
   return starts;
 }
 
-/// Where the future is used in another way.
+/// Reports `text` at `start`, with a note at `user`.
 static LogicalResult reportUse(Operation *start, Operation *user, const Twine &text) {
   InFlightDiagnostic diagnostic = start->emitOpError(text);
   diagnostic.attachNote(user->getLoc()) << "it is used here";
@@ -76,7 +76,8 @@ LogicalResult mlir::coll::verifyAwaitedOnce(Operation *start, Value future, Stri
     if (!value.hasOneUse()) {
       InFlightDiagnostic diagnostic = start->emitOpError(what) << " must be awaited exactly once";
       if (value != future)
-        diagnostic.attachNote(value.getLoc()) << "the value that this loop carries is not";
+        diagnostic.attachNote(value.getLoc())
+            << "the value that this loop carries is not awaited exactly once";
       for (Operation *user : value.getUsers())
         diagnostic.attachNote(user->getLoc()) << "it is used here";
       return diagnostic;
@@ -92,7 +93,7 @@ LogicalResult mlir::coll::verifyAwaitedOnce(Operation *start, Value future, Stri
     Operation *loop = isYield ? user->getParentOp() : user;
     if (isa_and_present<scf::ForOp>(loop) && !getNumCarried(loop))
       return success();
-    // What a round yields is the argument of the next.
+    // The value that one iteration yields is the argument of the next.
     unsigned bounds = isYield ? 0 : loop->getNumOperands() - loop->getNumResults();
     if (!getNumCarried(loop) || use.getOperandNumber() < bounds)
       return reportUse(start, user, what + " can only be awaited, or carried by an scf.for");

@@ -22,7 +22,7 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "std::optional<::mlir::coll::ReductionKind>", "getCommReduction", (ins)>,
     InterfaceMethod<"Order in which contributions are combined.",
       "::mlir::coll::Order", "getCommOrder", (ins)>,
-    InterfaceMethod<"Type that contributions are combined in; null: as the backend likes.",
+    InterfaceMethod<"Type that contributions are combined in; null if the backend may choose.",
       "::mlir::Type", "getCommAccumulation", (ins)>,
     InterfaceMethod<"Root's position in the group, or nullopt.",
       "std::optional<int64_t>", "getCommRoot", (ins)>,

@@ -1,7 +1,7 @@
 //===- notes.h - attributes that say why ------------------------------*- C++ -*-===//
 //
-// Discardable attributes that no result depends on: passes write them, reports read them. One is
-// the user's.
+// Discardable attributes that do not change results. Passes write them, except for the one that the
+// user writes, and reports read them.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace mlir::coll {
 /// On a coll.reshard and the collectives that it becomes, a dictionary: `from` and `to`, the
 /// shardings; `uses`, an array of dictionaries with `op`, `loc` and `needs`; `bound_bytes`, what an
 /// average rank sends in every plan; `runner_up`, `runner_up_bytes` and `why_not` where there was
-/// another way; `avoid`, what annotation would make a gather needless that repeats work.
+/// another way; `avoid`, the annotation that would make a gather that repeats work unnecessary.
 inline constexpr llvm::StringLiteral kCauseAttr = "coll.cause";
 
 /// On an operation whose split was a choice, a dictionary: `chosen` and `other` with `_bytes` that
@@ -38,8 +38,8 @@ inline constexpr llvm::StringLiteral kDecisionAttr = "coll.decision";
 /// and bytes.
 inline constexpr llvm::StringLiteral kPipelineAttr = "coll.pipeline";
 
-/// The user's, on an operation: the number of the pipeline stage that it and what it holds belong
-/// to (coll-split-stages).
+/// Written by the user on an operation: the number of the pipeline stage that the operation and its
+/// regions belong to (coll-split-stages).
 inline constexpr llvm::StringLiteral kStageAttr = "coll.stage";
 
 /// Why `op` is there, for people: its coll.why, then from coll.cause the other way that was

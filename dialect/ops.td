@@ -434,10 +434,11 @@ def Coll_DispatchOp : Coll_TokenOp<"dispatch"> {
     token's scales. Behind the rows received, rows, weights and scales are 0, and experts -1.
     `counts` says how many rows name each of this rank's experts.
 
-    More than `capacity` rows are an error at run time, never lost; n times the tokens of a rank
-    are enough. Tokens and capacity are each rank's own.
+    More than `capacity` rows are an error at run time: no row is ever dropped. A capacity of n
+    times the tokens of a rank is always enough. Each rank has its own number of tokens and its own
+    capacity.
 
-    A route need not be combined, and may be more than once.
+    A route may be combined any number of times, or not at all.
 
     ```mlir
     %rows, %row_experts, %row_weights, %counts, %route =
@@ -481,12 +482,14 @@ def Coll_DispatchOp : Coll_TokenOp<"dispatch"> {
 def Coll_CombineOp : Coll_TokenOp<"combine"> {
   let summary = "adds up the rows that a dispatch brought to experts";
   let description = [{
-    The way back of `coll.dispatch`: each row goes to the token that it came from, and `result`
-    row t is the sum of token t's rows from all positions, 0 where there are none. Rows behind
-    those that the dispatch received are ignored. What weights the rows is up to the program.
+    The inverse of `coll.dispatch`: each row goes back to the token that it came from, and `result`
+    row t is the sum of token t's rows from all positions, 0 where there are none. Rows behind those
+    that the dispatch received are ignored. The program multiplies the rows with their weights
+    itself.
 
-    The gradient of a dispatch is a combine, and that of a combine a dispatch of the same experts,
-    whose rows are where they were. What belongs to weights comes back as rows of topk.
+    The gradient of a dispatch is a combine, and the gradient of a combine is a dispatch of the same
+    experts, whose rows arrive at the same places. Gradients of weights are combined as rows of
+    length topk.
 
     Sums are formed in the order of the group's positions; floats narrower than f32 are added up
     in f32, and the sum is rounded once.
@@ -523,8 +526,8 @@ def Coll_StartOp : Coll_Op<"start",
     [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "starts a collective or a transfer and does not wait for it";
   let description = [{
-    The region holds one communication operation. `ins` are what it reads and
-    become the block's arguments. What it receives is there after `coll.await`.
+    The region holds one communication operation. `ins` are the values that it reads; they become
+    the block's arguments. The value that it receives exists after `coll.await`.
 
     ```mlir
     %f = coll.start ins(%x : tensor<4xf32>) {
@@ -550,12 +553,11 @@ def Coll_StartOp : Coll_Op<"start",
     coll.await %last : !coll.future
     ```
 
-    Constraints: (C1) the region holds one communication operation, which is not
-    `coll.init`, `coll.dispatch` or `coll.combine`, and the terminator, which yields its
-    results. (C2) the block's arguments have the types of `ins`. (C3) the future has the
-    types of what is yielded. (C4) the future is awaited exactly once on every way: each value
-    that holds it is used once, in its own block, by `coll.await` or by an `scf.for` that
-    carries it on.
+    Constraints: (C1) the region holds one communication operation, which is not `coll.init`,
+    `coll.dispatch` or `coll.combine`, and the terminator, which yields its results. (C2) the
+    block's arguments have the types of `ins`. (C3) the future has the types of what is yielded.
+    (C4) the future is awaited exactly once on every path: each value that holds it is used once, in
+    its own block, by `coll.await` or by an `scf.for` that carries it on.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
                        DefaultValuedAttr<I64Attr, "0">:$stream);
@@ -578,7 +580,7 @@ def Coll_AwaitOp : Coll_Op<"await",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits for an operation in flight";
   let description = [{
-    The results are what the operation has received.
+    The results are the values that the operation has received.
 
     Constraints: (C1) the future comes from a `coll.start`, directly or through the loops that
     carry it. (C2) results have the types of the future.
@@ -614,9 +616,9 @@ def Coll_RootUpdateOp : Coll_Op<"root_update",
     states, in order. The first `forward` states are parameters, which every rank gets; the
     others are the optimizer's own and are stored only at the root.
 
-    Gradients may be partial sums: this is where they are combined. A factor (a learning rate, a
-    global norm) has the leading dimensions of the gradient, mostly none, and holds for all
-    elements below them.
+    Gradients may be partial sums; this operation combines them. A factor (a learning rate, a global
+    norm) has the leading dimensions of the gradient, mostly none, and holds for all elements below
+    them.
 
     ```mlir
     %w1 = coll.root_update grad(%g : tensor<4x8xf32>) state(%w : tensor<4x8xf32>) factor(%rate : tensor<f32>) forward 1 root hash route direct {
@@ -628,8 +630,8 @@ def Coll_RootUpdateOp : Coll_Op<"root_update",
     ```
 
     `root` says how the parameter's root is chosen (see #coll.root), until `coll-place-roots` has
-    done so; then states of one rank after the other lie in one tensor that is split over the
-    ranks, and the attribute is gone. `route` says how gradients get to the root, and parameters
+    chosen it. From then on one tensor, split over the ranks, holds the states of one rank after the
+    other, and the attribute is absent. `route` says how gradients get to the root, and parameters
     back from it (see #coll.route).
 
     Constraints: (C1) there is a gradient and a state. (C2) gradients and states have one shape.
@@ -705,8 +707,8 @@ def Coll_InitOp : Coll_CollectiveOp<"init"> {
   let commResult = "::mlir::Value()";
   let summary = "creates the communicator of a group";
   let description = [{
-    A collective of the group: its cost and its order are visible and verified.
-    Using a group that was not initialised creates its communicator at first use.
+    It is a collective of the group, so that its cost and its order are visible and verified. A
+    group without `coll.init` gets its communicator at its first use.
 
     ```mlir
     coll.init over @m["dp"]
@@ -724,8 +726,8 @@ def Coll_ReshardOp : Coll_Op<"reshard",
     [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the same value under another sharding";
   let description = [{
-    Before partitioning, marks where producer and consumer disagree. Types are
-    global types.
+    Before partitioning, it marks a place where producer and consumer need different shardings.
+    Types are global types.
 
     ```mlir
     %r = coll.reshard %x from <@m, [["dp"], []]> to <@m, [[], []]> : tensor<8x4xf32>
@@ -899,10 +901,11 @@ def Coll_SortOp : Coll_Op<"sort",
 def Coll_WindowOp : Coll_Op<"window", [Pure, SingleBlock, IsolatedFromAbove]> {
   let summary = "a sliding window, with the padding of what it reads";
   let description = [{
-    The value is that of the region, whose last operation, of the linalg dialect or a concatenation,
-    reads inputs that others in the region pad, spread out or cut. While both are one operation, a split dimension
-    needs a few elements of neighbours instead of the padded tensor: `coll-propagate` forms it, and
-    `coll-partition` resolves it.
+    The results are those of the region. Its last operation, a linalg operation or a concatenation,
+    reads inputs that other operations of the region pad, spread out or cut. As long as they are one
+    operation, a rank that has a part of a split dimension needs only a few elements of its
+    neighbours, not the padded tensor. `coll-propagate` forms the operation, and `coll-partition`
+    resolves it.
 
     ```mlir
     // weighted sums of three neighbours

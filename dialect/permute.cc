@@ -47,7 +47,7 @@ LogicalResult PermuteOp::verifyGroupSize(int64_t n) {
 
 static int64_t getRest(int64_t value, int64_t size) { return (value % size + size) % size; }
 
-/// The shift that `pairs`, which fit into the group, are in any order.
+/// The shift that `pairs` amount to, in any order; all of them are positions in the group.
 static std::optional<PermuteShift> findShift(ArrayRef<int64_t> pairs, int64_t groupSize) {
   if (pairs.empty())
     return std::nullopt;
@@ -60,7 +60,8 @@ static std::optional<PermuteShift> findShift(ArrayRef<int64_t> pairs, int64_t gr
     if ((wraps ? getRest(distance, groupSize) : distance) != by)
       return std::nullopt;
   }
-  // No source occurs twice, so that as many pairs as there can be are all of them.
+  // No source occurs twice, so if the number of pairs is the largest possible, all of them are
+  // there.
   if (by == 0 || (!wraps && count != groupSize - std::abs(by)))
     return std::nullopt;
   return PermuteShift{by, wraps};

@@ -120,7 +120,7 @@ ShardingAttr coll::canonicalSharding(MeshOp mesh, ArrayRef<int64_t> shape, Shard
     SmallVector<StringAttr> axes = withoutVoidAxes(mesh, dim.getAxes());
     auto canonical = DimShardingAttr::get(context, axes, 1);
     int64_t block = getBlockExtent(mesh, dim, extent);
-    // A block that is too long for a unit keeps the unit that it has.
+    // If the block is too long to be a unit, the sharding keeps its unit.
     if (!axes.empty() && getBlockExtent(mesh, canonical, extent) != block)
       canonical =
           DimShardingAttr::get(context, axes, llvm::isInt<32>(block) ? block : dim.getUnit());

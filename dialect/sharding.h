@@ -25,9 +25,9 @@ bool isUneven(MeshOp mesh, DimShardingAttr dim, int64_t extent);
 /// The type of one rank's part of a value of type `global` under `sharding`.
 RankedTensorType getLocalType(MeshOp mesh, ShardingAttr sharding, RankedTensorType global);
 
-/// The one form of all shardings that place a tensor of `shape` alike: without axes of size 1, with
-/// the unit 1 where it gives the same blocks and the block as unit where it does not, partial axes
-/// in the order of the mesh. Shardings are compared in this form.
+/// The canonical form of all shardings that place a tensor of `shape` in the same way: without axes
+/// of size 1, with the unit 1 where it gives the same blocks and the block as unit where it does
+/// not, partial axes in the order of the mesh. Shardings are compared in this form.
 ShardingAttr canonicalSharding(MeshOp mesh, ArrayRef<int64_t> shape, ShardingAttr sharding);
 
 /// Size of the group that a rank of it belongs to. A mesh group needs its mesh,

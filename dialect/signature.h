@@ -8,7 +8,7 @@
 namespace mlir::coll {
 
 /// On an argument or a result of a rank program: its number in the step. Without it the number is
-/// the place, which is so where all programs have the same arguments.
+/// the position in the program; programs with the same arguments have no such attribute.
 inline constexpr llvm::StringLiteral kIndexAttr = "coll.index";
 
 } // namespace mlir::coll

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// The block holds one communication operation, and a yield of its results.
+/// Checks that the block holds one communication operation, and a yield of its results.
 static LogicalResult verifyStartBody(StartOp start, Block &block) {
   if (block.getOperations().size() != 2) // (C1)
     return start.emitOpError("region must hold one communication operation and coll.yield, "

@@ -1,8 +1,8 @@
 //===- verify_tokens.cc - routes, dispatch and combine ------------------------===//
 //
-// The types of the results follow from the operands, so what these have to be is
-// checked where types are inferred: by the parser, and by the verifier, which infers
-// them again. (Cn) names the constraint in ops.td or attrs.td that a line checks.
+// The types of the results follow from the operands, so the operands are checked where the types
+// are inferred: by the parser, and again by the verifier. (Cn) names the constraint in ops.td or
+// attrs.td that a line checks.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -16,10 +16,9 @@ def Exec_Dialect : Dialect {
     *view*: a named part of an argument, of a result or of the arena. Operations read and
     write views; control flow is scf over scalars; scalar arithmetic is arith.
 
-    A view is a name for one content, not only for its place. Several views may name the same
-    bytes at different times, and a content is there from the write through its own view until
-    something else is written over it. That is how coll-verify-exec can tell that a plan of
-    the memory is wrong.
+    A view is a name for one content, not only for its place. Several views may name the same bytes
+    at different times, and a content is there from the write through its own view until something
+    else is written over it. That is how coll-verify-exec detects a wrong plan of the memory.
 
     A module holds one rank class, with its kernels, and says which ranks these are:
 

@@ -266,7 +266,7 @@ void FunctionOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn se
   }
 }
 
-/// A view of the arena says where it is, one of other memory what it is of.
+/// A view of the arena is named by its offset, any other view by the buffer that it belongs to.
 void ViewOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   auto base = dyn_cast<BlockArgument>(getBase());
   auto function = base ? dyn_cast<FunctionOp>(base.getOwner()->getParentOp()) : nullptr;

@@ -259,10 +259,10 @@ def Exec_CallOp : Exec_Op<"call",
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "runs a kernel";
   let description = [{
-    Operands stand in the kernel's order. `read`: the kernel reads the content. `reuse`: it does,
-    and the memory is that of a `write` or `update` operand, whose content replaces it.
-    `write`: the kernel writes all of it, whatever it was. `update`: it reads and writes it.
-    `scratch`: memory that it may use. Operands without a word are scalars.
+    Operands stand in the kernel's order. `read`: the kernel reads the content. `reuse`: the kernel
+    reads it, and the memory is that of a `write` or `update` operand, whose content replaces it.
+    `write`: the kernel writes all of it without reading it. `update`: the kernel reads and writes
+    it. `scratch`: memory that the kernel may use. Operands without an access are scalars.
 
     ```mlir
     func.func private @kernel_0(memref<8xf32>, memref<8xf32>, index, memref<8xf32>)
@@ -277,11 +277,12 @@ def Exec_CallOp : Exec_Op<"call",
     ```
 
     A kernel with the attribute `exec.members` works on the memory of all members of a group:
-    `{group, size, sums, copies}` says that what it reads of its argument `sums` is the sum over the
-    members, in their order, and that what it writes to its argument `copies` goes to all of them.
-    Behind its own arguments it has the addresses of the first on each member, then those of the
-    second. Only where `exec.reaches` says that there are such addresses may it be called, and what
-    it reads must be complete, and not be used otherwise, on all members: barriers stand around it.
+    `{group, size, sums, copies}` says that an element that it reads from its argument `sums` is the
+    sum over the members, in their order, and that an element that it writes to its argument
+    `copies` goes to all of them. After its own arguments it takes the addresses of `sums` on each
+    member, then those of `copies`. It may be called only where `exec.reaches` says that these
+    addresses exist. While it runs, its inputs must be complete on all members and in no other use
+    there: it is called between barriers.
 
     Constraints: (C1) the kernel is a function with as many arguments, and those of the members that
     `exec.members` asks for. (C2) buffers have an access, and scalars have
@@ -357,7 +358,7 @@ def Exec_AttentionOp : Exec_Op<"attention"> {
   let summary = "attention by the runtime";
   let description = [{
     As `coll.attention`, on views; `of` names the type of the elements, and `precision` says what
-    f32 factors may be rounded to, as for `exec.gemm`, but for bf16.
+    f32 factors may be rounded to, as for `exec.gemm`, except that bf16 is not accepted.
 
     ```mlir
     exec.function @step(tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<2x8xf32>) updates [-1, -1] arena 0 {
@@ -474,8 +475,8 @@ def Exec_CommunicateOp : Exec_CommunicationOp<"communicate"> {
 def Exec_StartOp : Exec_CommunicationOp<"start"> {
   let summary = "starts a collective or a transfer and does not wait for it";
   let description = [{
-    As `exec.communicate`, but what is read must stay, and what is written must not be used,
-    until the request was waited for.
+    As `exec.communicate`, but until the request was waited for, the views in `reads` must not be
+    changed, and the views in `writes` must not be used.
 
     ```mlir
     exec.function @step(tensor<4xf32>) -> tensor<4xf32> updates [-1] arena 0 {
@@ -515,8 +516,8 @@ def Exec_ReachesOp : Exec_Op<"reaches",
     [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "whether kernels reach the memory of all members of a group";
   let description = [{
-    The runtime knows it when the program's memory has been allocated. The answer is the same on all
-    members, and in every step.
+    The runtime knows the answer once the program's memory has been allocated. The answer is the
+    same on all members, and in every step.
 
     ```mlir
     %reached = exec.reaches over @m["dp"]

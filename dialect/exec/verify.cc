@@ -168,7 +168,7 @@ LogicalResult StoreOp::verify() {
 // Computation
 //===----------------------------------------------------------------------===//
 
-/// Whether the members' memory is that of two buffers among the operands.
+/// Whether `exec.members` names two buffers among the operands.
 static bool namesBuffers(const Members &members, CallOp call) {
   auto isBuffer = [&](int64_t index) {
     return index >= 0 && index < static_cast<int64_t>(call.getOperands().size()) &&
@@ -302,8 +302,8 @@ LogicalResult ReachesOp::verifySymbolUses(SymbolTableCollection &) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What exec.communicate and exec.start have in common; a label at a call is that of the
-/// constraint that it checks.
+/// Checks that exec.communicate and exec.start share. The label beside a call names the constraint
+/// that the call checks.
 struct Communication {
   Operation *op;
   OperandRange reads, writes, scalars;
@@ -317,7 +317,7 @@ struct Communication {
     return success();
   }
 
-  /// Routes are as large as the runtime says.
+  /// The runtime decides the size of a route.
   static bool fits(Type type, Value view) {
     if (isa<RouteType>(type))
       return true;

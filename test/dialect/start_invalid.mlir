@@ -148,7 +148,7 @@ func.func @start_c4_dropped(%n: index) {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{the value that this loop carries is not}}
+  // expected-note@+1 {{the value that this loop carries is not awaited exactly once}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
     // expected-error@+1 {{future must be awaited exactly once}}
     %next = coll.start {
@@ -169,7 +169,7 @@ func.func @start_c4_last(%n: index) {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{the value that this loop carries is not}}
+  // expected-note@+1 {{the value that this loop carries is not awaited exactly once}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
     coll.await %f : !coll.future
     // expected-error@+1 {{future must be awaited exactly once}}
@@ -191,7 +191,7 @@ func.func @start_c4_again(%n: index) {
     coll.barrier over [[0, 1]]
     coll.yield
   } : !coll.future
-  // expected-note@+1 {{the value that this loop carries is not}}
+  // expected-note@+1 {{the value that this loop carries is not awaited exactly once}}
   %last = scf.for %i = %n to %n step %n iter_args(%f = %q) -> (!coll.future) {
     // expected-note@+1 {{it is used here}}
     coll.await %f : !coll.future
@@ -244,7 +244,7 @@ func.func @malformed(%n: index) {
 func.func @start_c4_yielded(%f: !coll.future, %n: index) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  // expected-note@+1 {{the value that this loop carries is not}}
+  // expected-note@+1 {{the value that this loop carries is not awaited exactly once}}
   %last = scf.for %i = %zero to %n step %one iter_args(%sent = %f) -> (!coll.future) {
     // expected-error@+1 {{future must be awaited exactly once}}
     %next = coll.start {
