@@ -24,7 +24,7 @@ def ImportStablehloPass : Pass<"coll-import-stablehlo", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"stateArgs", "state-args", "int64_t", "-1",
-           "number of leading arguments that are state; -1: see state-prefix">,
+           "number of leading arguments that are state; -1: found from roles and names">,
     Option<"statePrefix", "state-prefix", "std::string", "\"\"",
            "arguments whose name starts with this are state">,
   ];
@@ -35,7 +35,7 @@ def ImportStablehloPass : Pass<"coll-import-stablehlo", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def DropEmptyPass : Pass<"coll-drop-empty", "::mlir::ModuleOp"> {
-  let summary = "what has no elements is not computed";
+  let summary = "drops the computation of tensors without elements";
   let description = [{
     A tensor without elements becomes tensor.empty, a loop nest without iterations its
     initial value, so that no other pass meets an extent of 0 in what it produces.
@@ -73,23 +73,23 @@ def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
     are paths: `state['params']['w']` is `state/params/w`.
   }];
   let options = [
-    Option<"mesh", "mesh", "std::string", "\"dp=1\"", "axes and sizes, as dp=2,tp=4">,
-    Option<"strategy", "strategy", "std::string", "\"\"", "strategies, as fsdp,tensor:model">,
+    Option<"mesh", "mesh", "std::string", "\"dp=1\"", "axes and sizes, such as dp=2,tp=4">,
+    Option<"strategy", "strategy", "std::string", "\"\"", "strategies, such as fsdp,tensor:model">,
     ListOption<"shards", "shard", "std::string", "patterns, each with a sharding">,
   ];
 }
 
 def FormRootUpdatePass : Pass<"coll-form-root-update", "::mlir::ModuleOp"> {
-  let summary = "finds the optimizer's step of each parameter, as coll.root_update";
+  let summary = "rewrites the optimizer's step of each parameter as coll.root_update";
   let description = [{
-    Finds them by dependence: state whose new value is computed element by element from itself,
-    other state and a gradient. A state that only its own update reads becomes one that is stored
-    at the root; the others are forwarded. Scalars that combine all elements of a gradient (a
+    Finds updates by dependence: they are state whose new value is computed element by element from
+    itself, other state and a gradient. A state that only its own update reads becomes one that is
+    stored at the root; the others are forwarded. Scalars that combine all elements of a gradient (a
     global norm, the norms of LAMB, a check for finite values) stay outside, and `coll-place-roots`
     distributes them.
 
-    A parameter whose gradient others need whole, with no state of its own to store, is left as it
-    is, and a remark says for whom.
+    A parameter without optimizer state whose whole gradient is also needed elsewhere is left as it
+    is; a remark at that operation says so.
   }];
   let options = [
     Option<"root", "root", "std::string", "\"\"",
@@ -122,50 +122,50 @@ def PlaceRootsPass : Pass<"coll-place-roots", "::mlir::ModuleOp"> {
     Updates with `root` and equal regions become one over a bucket: a tensor of rows in which each
     parameter has its own, split over the ranks along which the batch is. Updates of different
     stages (`coll.stage`) have buckets of their own. The state that only roots have becomes
-    arguments of that form, whose `coll.parts` say what lies where, so that the runtime takes and
-    gives the original state. Which rank is the root of which parameter is thus data: the program's
-    text is the same for all ranks.
+    arguments of that form. Their `coll.parts` say where each original state is, so that the runtime
+    accepts and returns the original state. The choice of roots is thus data: the program's text is
+    the same for all ranks.
   }];
 }
 
 def PropagatePass : Pass<"coll-propagate", "::mlir::ModuleOp"> {
   let summary = "gives every tensor value a sharding";
   let description = [{
-    From the shardings on function arguments (and on operations that carry
-    `coll.shardings` already), forward along indexing maps to a fixpoint, then
-    backward to values that nothing has decided. A reduction whose loop is split
-    gives a partial value; a partial value stays partial through operations that
-    are linear in it, and is combined where one that is not needs it.
+    Starts from the shardings on function arguments (and on operations that carry `coll.shardings`
+    already), and propagates forward along indexing maps to a fixpoint, then backward to values
+    whose sharding is still open. A reduction whose loop is split gives a partial value; a partial
+    value stays partial through operations that are linear in it, and is combined where one that is
+    not needs it.
 
-    Sliding windows and the padding of what they read become one `coll.window`, so that a split
-    along their positions needs a few elements of neighbours only.
+    Sliding windows and the padding of their inputs become one `coll.window`, so that a split along
+    their positions needs only a few elements of neighbours.
   }];
 }
 
 def InsertReshardsPass : Pass<"coll-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "makes every change of sharding a coll.reshard";
   let description = [{
-    Afterwards each operation's operands have exactly the shardings that its own
-    results' shardings ask for. All targets of one value are planned together, so that
-    it is reduced or gathered once. Each reshard says why it is there, and how much its
-    moves send beyond what every plan sends; one that gathers because an operation cannot
-    be partitioned is also a remark with its bytes.
+    Afterwards each operation's operands have exactly the shardings that its own results' shardings
+    ask for. All targets of one value are planned together, so that it is reduced or gathered once.
+    Each reshard says why it is there, and how many bytes its moves send beyond the lower bound. A
+    gather that is needed because an operation cannot be partitioned is also reported as a remark
+    with its bytes.
   }];
   let options = [
     Option<"topology", "topology", "std::string", "",
            "file of hosts and links whose times decide; without it the bytes that are sent do">,
     Option<"explain", "explain", "bool", "true",
-           "say of each reshard why it is there; off where only the cost is of interest">,
+           "note on each reshard why it is there; off where only the cost is of interest">,
   ];
 }
 
 def NarrowReshardsPass : Pass<"coll-narrow-reshards", "::mlir::ModuleOp"> {
-  let summary = "values that are only read in a narrower type travel in it";
+  let summary = "sends values that are only read in a narrower type in that type";
   let description = [{
     A value whose every use rounds it to one narrower float type is rounded before its sharding
-    changes. The result has the same bits, at half the bytes. With `sums`, partial sums are
-    rounded before they are summed, too: each contribution once, the sum of them in f32, and the
-    result once more.
+    changes. The result has the same bits, at half the bytes. With `sums`, partial sums are rounded
+    before they are summed, too: each contribution is rounded once, the sum is formed in f32, and
+    the result is rounded once more.
   }];
   let options = [
     Option<"sums", "sums", "bool", "false", "also round the contributions to sums over ranks">,
@@ -173,20 +173,20 @@ def NarrowReshardsPass : Pass<"coll-narrow-reshards", "::mlir::ModuleOp"> {
 }
 
 def IsolateMicroBatchesPass : Pass<"coll-isolate-micro-batches", "::mlir::ModuleOp"> {
-  let summary = "merges micro-batches apart from merging over ranks";
+  let summary = "merges micro-batches first on each rank, then over ranks";
   let description = [{
-    Cuts each change of sharding that merges micro-batches in two, so that ranks exchange what all
-    their micro-batches contribute.
+    Cuts each change of sharding that merges micro-batches in two, so that each rank first merges
+    its own micro-batches and ranks then exchange the result once.
   }];
 }
 
 def LoopMicroBatchesPass : Pass<"coll-loop-micro-batches", "::mlir::ModuleOp"> {
-  let summary = "the mesh axis of micro-batches to a loop";
+  let summary = "turns the mesh axis of micro-batches into a loop";
   let description = [{
-    What depends on a micro-batch goes into an scf.for over the micro-batches. Partial sums over
-    the axis are carried by the loop, rows are put behind each other; what needs them follows
-    behind the loop. The axis leaves the mesh. An operation that needs, for each micro-batch, a
-    value of the whole batch (batch norm, a loss over pairs of rows) is an error.
+    Operations that depend on a micro-batch move into an scf.for over the micro-batches. The loop
+    carries partial sums over the axis and concatenates rows; operations that need the sums or all
+    rows stand after the loop. The axis is removed from the mesh. An operation that needs, for each
+    micro-batch, a value of the whole batch (batch norm, a loss over pairs of rows) is an error.
   }];
 }
 
@@ -204,14 +204,14 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"f32Sums", "f32-sums", "bool", "true",
-           "sums of narrower floats over ranks are formed in f32; if not, as the backend likes">,
+           "form sums of narrower floats over ranks in f32; if false, the backend chooses the type">,
     Option<"topology", "topology", "std::string", "",
            "file of hosts and links whose times decide; without it the bytes that are sent do">,
   ];
 }
 
 def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
-  let summary = "one coll.program per class of ranks that run the same code";
+  let summary = "makes one coll.program per class of ranks that run the same code";
   let description = [{
     Conditions that depend on the rank alone and guard communication are decided
     for every rank; ranks that decide alike share a program.
@@ -223,12 +223,12 @@ def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
 }
 
 def InsertMicroBatchesPass : Pass<"coll-insert-micro-batches", "::mlir::ModuleOp"> {
-  let summary = "splits the batch over time: into micro-batches";
+  let summary = "splits the batch over time, into micro-batches";
   let description = [{
-    Adds the mesh axis "mb" and splits dimension 0 of every batch argument over it, behind the
-    axes that split it already. Propagation then proves what each micro-batch computes alone:
-    what is reduced over "mb" is a sum over micro-batches, and coll-split-stages refuses anything
-    else that crosses it.
+    Adds the mesh axis "mb" and splits dimension 0 of every batch argument over it, after the axes
+    that split it already. Propagation then finds what each micro-batch can compute alone. A
+    reduction over "mb" is a sum over micro-batches; coll-split-stages refuses anything else that
+    crosses the axis.
   }];
   let options = [
     Option<"count", "count", "int64_t", "1", "number of micro-batches">,
@@ -252,12 +252,12 @@ def MarkStagesPass : Pass<"coll-mark-stages", "::mlir::ModuleOp"> {
 }
 
 def InsertStageMeshesPass : Pass<"coll-insert-stage-meshes", "::mlir::ModuleOp"> {
-  let summary = "stages that split their rows over meshes of their own";
+  let summary = "lets stages split their rows over meshes of their own";
   let description = [{
     A stage's mesh joins neighbouring axes of the mesh: `1: dp=4` over the mesh dp=2,tp=2 says that
     stage 1 splits the batch over both. Cuts the forward pass as coll-split-stages will, and marks
-    what belongs to which chunk. Batch arguments are split as the first stage that reads them does
-    it. Where a stage with another mesh reads rows, they get a reshard, which propagation keeps.
+    the chunk of each operation. Batch arguments are split as on the first stage that reads them.
+    Rows that a stage with another mesh reads get a reshard, which propagation keeps.
   }];
   let options = [
     Option<"stages", "stages", "int64_t", "2", "number of stages, as in coll-split-stages">,
@@ -274,13 +274,13 @@ def SplitStagesPass : Pass<"coll-split-stages", "::mlir::ModuleOp"> {
   let summary = "one coll.program per pipeline stage";
   let description = [{
     Takes a partitioned step whose batch is split over micro-batches. The forward pass of the loss
-    is cut into stages, by cost and by the bytes that cross; or as patterns over the names of
-    parameters and scopes say, or marks in the step (`coll.stage = 1` on an operation, or a scope of
+    is cut into stages by cost and by the bytes that cross; or by patterns over the names of
+    parameters and scopes; or by marks in the step (`coll.stage = 1` on an operation, or a scope of
     JAX that is named `coll.stage:1`). Backward operations follow the activations and parameters
     that they read, updates the parameters that they make. Each stage does the entries of a schedule
     (plan/schedule), sends what later entries of other stages need, adds up gradients, and updates
-    its own state. Values that all micro-batches share, such as a tied embedding, move once a step.
-    The module's `coll.pipeline` says what the stages do and when.
+    its own state. Values that all micro-batches share, such as a tied embedding, are sent once per
+    step. The module's `coll.pipeline` says what the stages do and when.
   }];
   let options = [
     Option<"stages", "stages", "int64_t", "2", "number of stages that run at the same time">,
@@ -303,10 +303,10 @@ def SplitStagesPass : Pass<"coll-split-stages", "::mlir::ModuleOp"> {
 def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
   let summary = "proves that the rank programs cannot mismatch or deadlock";
   let description = [{
-    Over all ranks: the members of each group run matching collectives in one
-    order (kind, type, reduction, root, order), sends match receives, and no ranks
-    wait for one another in a cycle. Futures are followed through the loops that
-    carry them. A failure prints the cycle, rank by rank.
+    Proves for all ranks: the members of each group run matching collectives in one order (kind,
+    type, reduction, root, order), sends match receives, and no ranks wait for one another in a
+    cycle. Futures are followed through the loops that carry them. A failure prints the cycle, rank
+    by rank.
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "0",
@@ -321,12 +321,11 @@ def VerifyRanksPass : Pass<"coll-verify-ranks", "::mlir::ModuleOp"> {
 def UnrollFuturesPass : Pass<"coll-unroll-futures", "::mlir::ModuleOp"> {
   let summary = "gives each operation in flight that a loop carries a place of its own";
   let description = [{
-    What an operation in flight reads and writes stays in one place, so each future that
-    a loop carries needs a memory that is free again when the next round starts its own.
-    Where a round passes futures on from one place to another, or starts the next
-    operation before it awaits the one carried, the loop is unrolled until that holds:
-    two operations in flight take turns in two buffers. Such a loop needs constant
-    bounds; a remainder is unrolled behind it.
+    The buffers of an operation in flight stay in one place, so each future that a loop carries
+    needs memory that is free again when the next iteration starts its own operation. If an
+    iteration passes futures from one position to another, or starts the next operation before it
+    awaits the carried one, the loop is unrolled until that holds: two operations in flight take
+    turns in two buffers. Such a loop needs constant bounds; a remainder is unrolled behind it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -335,27 +334,27 @@ def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
   let summary = "take, accumulate, pad, concat and elementwise tensors to loop nests";
   let options = [
     Option<"oneHot", "one-hot", "bool", /*default=*/"false",
-           "an update of one element in each row of a constant is computed element by element: for "
-           "GPUs, where it then is part of the kernel that reads it">,
+           "compute an update of one element in each row of a constant element by element, so that "
+           "it can be part of the kernel that reads it; for GPUs">,
   ];
 }
 
 def FuseAttentionPass : Pass<"coll-fuse-attention", "::mlir::ModuleOp"> {
   let summary = "softmax(scale * Q K^T) V and its gradient to coll.attention";
   let description = [{
-    Finds the softmax of a product's rows that is multiplied by a third matrix, and the gradient with
-    respect to all three, by what the operations compute: values of the shape of the scores are read
-    as sums of products of exponentials, their row sums and the gradient of the probabilities, so
-    that the order in which a front end writes them does not matter. A causal mask is recognised
+    Finds the softmax of a product's rows that is multiplied by a third matrix, and the gradient
+    with respect to all three, by what the operations compute: values of the shape of the scores are
+    read as sums of products of exponentials, their row sums and the gradient of the probabilities,
+    so that the order in which a front end writes them does not matter. A causal mask is recognised
     where it is computed from positions. Attention whose scores are read by anything else stays as
-    it is; a remark says what was made of each.
+    it is. A remark says of each whether it was fused, and if not, why.
   }];
 }
 def LowerContractionsPass : Pass<"coll-lower-contractions", "::mlir::ModuleOp"> {
   let summary = "contractions and convolutions to coll.gemm";
   let options = [
     Option<"narrow", "narrow", "bool", /*default=*/"false",
-           "products read bf16 and f16 as they are, and round sums themselves; else they are f32">,
+           "products read bf16 and f16 directly and round their sums; otherwise they compute in f32">,
   ];
 }
 
@@ -363,8 +362,8 @@ def FuseKernelsPass : Pass<"coll-fuse-kernels", "::mlir::ModuleOp"> {
   let summary = "merges loop nests that share data";
   let options = [
     Option<"recompute", "recompute", "bool", /*default=*/"false",
-           "what is computed from one value that takes no more memory is computed at each use: for "
-           "GPUs, whose memory is slower than their arithmetic">,
+           "compute a value again at each use if it is computed from one value that takes no more "
+           "memory; for GPUs, whose memory is slower than their arithmetic">,
   ];
 }
 
@@ -375,39 +374,41 @@ def OutlineKernelsPass : Pass<"coll-outline-kernels", "::mlir::ModuleOp"> {
 def CountLoopsPass : Pass<"coll-count-loops", "::mlir::ModuleOp"> {
   let summary = "while loops that count to a known number become scf.for";
   let description = [{
-    A scan is a loop whose counter is a tensor of the device. With the number of iterations known,
-    the host counts: it reads nothing back, and a GPU's graph holds all iterations.
+    The counter of a scan is a tensor in the memory of the device. If the number of iterations is
+    known, the host counts instead: it reads nothing back, and a GPU's graph holds all iterations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def FuseRowsPass : Pass<"coll-fuse-rows", "::mlir::ModuleOp"> {
-  let summary = "kernels that reduce rows, and what is done with the rows, to one kernel for a GPU";
+  let summary = "fuses kernels that reduce rows, and those that use the rows, into one kernel for a GPU";
   let description = [{
     Softmax, layer norm, cross-entropy and their gradients are chains of kernels that all see the
-    same rows and columns: values of rows, and elements. Such calls become one call, whose kernel
-    keeps between them what nothing else reads, so that a launch reads and writes each row once.
-    Calls of other kernels that stood between move behind it; communication never moves.
+    same rows and columns: values of rows, and elements. Such calls become one call. Its kernel does
+    not store the values that nothing else reads, so that one launch reads and writes each row once.
+    Calls of other kernels that stood between them move after it; communication never moves.
   }];
 }
 
 def FuseRootUpdatesPass : Pass<"coll-fuse-root-updates", "::mlir::ModuleOp"> {
-  let summary = "the sum of gradients, the update and the way of the parameters, as one kernel";
+  let summary = "fuses the sum of gradients, the update and the gather of the parameters into one kernel";
   let description = [{
     A reduce_scatter of gradients, the elementwise kernel that alone reads it, and the all_gather of
-    the parameters that the kernel makes become an scf.if: where the runtime says that GPUs reach the
-    memory of all members (exec.reaches), one kernel loads each gradient as the sum over the members,
-    in their order, and stores each new parameter to all of them, between two barriers; else the three
-    stay. Any elementwise optimizer has this form. Groups have up to eight members, all of one rank
-    class. Results are those of the three, bit for bit, where they add up in the members' order.
+    the parameters that the kernel makes become an scf.if: where the runtime says that GPUs reach
+    the memory of all members (exec.reaches), one kernel loads each gradient as the sum over the
+    members, in their order, and stores each new parameter to all of them, between two barriers;
+    otherwise the three operations run. Any elementwise optimizer has this form. Groups have up to
+    eight members, all of one rank class. If the reduce_scatter adds up in the members' order, both
+    forms give the same bits.
   }];
 }
 
 def FuseUpdatesPass : Pass<"coll-fuse-updates", "::mlir::ModuleOp"> {
   let summary = "updates of small parameters become a few kernels for a GPU";
   let description = [{
-    Calls of elementwise kernels whose results only the end of the function reads, as an optimizer's
-    for biases and scales, become calls of kernels that run up to 16 of them side by side.
+    Calls of elementwise kernels whose results are only returned by the function, such as an
+    optimizer's updates of biases and scales, become calls of kernels that do up to 16 of them side
+    by side.
   }];
 }
 
@@ -423,12 +424,12 @@ def KernelsToGpuPass : Pass<"coll-kernels-to-gpu", "::mlir::ModuleOp"> {
 }
 
 def ToExecPass : Pass<"coll-to-exec", "::mlir::ModuleOp"> {
-  let summary = "kernel form to the exec level: memory planned";
+  let summary = "kernel form to the exec level, with planned memory";
   let description = [{
     Makes a module of each rank class: its kernels as loops on buffers, and an exec.function for
     @step and @init. Tensors become views: state is updated in place, values that a loop carries or
-    an operation may overwrite share memory, and the others have places in one arena, by liveness.
-    A copy that sharing made unnecessary stays as an exec.rename. For a GPU, kernels become launches
+    an operation may overwrite share memory, and the others get places in one arena, by liveness. A
+    copy that sharing made unnecessary stays as an exec.rename. For a GPU, kernels become launches
     of its functions instead of loops.
   }];
   let options = [
@@ -439,13 +440,13 @@ def ToExecPass : Pass<"coll-to-exec", "::mlir::ModuleOp"> {
 }
 
 def VerifyExecPass : Pass<"coll-verify-exec", "::mlir::ModuleOp"> {
-  let summary = "no content is read before it is written, or after it was overwritten";
+  let summary = "checks that no content is read before it is written or after it is overwritten";
   let description = [{
-    Follows every exec.function, its loops until nothing changes. It shares no code with the plan
-    of the memory, which it checks: contents that are alive at the same time and overlap, reads of
-    what was not written, accesses to memory that a communication in flight uses, and results
-    that are not in their buffers are errors. Views outside of buffers and writes to read-only
-    memory are errors of the operations' own verifiers.
+    Walks through every exec.function, and through its loops until nothing changes. It shares no
+    code with the planner of the memory, whose plan it checks. Errors are: contents that overlap and
+    are alive at the same time, reads of memory that was not written, accesses to memory that a
+    communication in flight uses, and results that are not in their buffers. Views outside of
+    buffers and writes to read-only memory are errors of the operations' own verifiers.
   }];
 }
 

@@ -86,7 +86,7 @@ static void addStrategy(OpPassManager &pm, const StrategyOptions &options) {
 
 /// L1 to L4, without what cleans up before and after it.
 static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
-  // Micro-batches are an axis of the mesh, but no ranks of the topology: bytes decide.
+  // The axis of micro-batches is not in the topology, so plans are chosen by bytes.
   InsertReshardsPassOptions reshards;
   const std::string topology = options.microBatches > 1 ? "" : options.topology;
   reshards.topology = topology;

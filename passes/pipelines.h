@@ -73,10 +73,11 @@ void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
 /// L1 to L4: propagate, reshard, partition.
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options = {});
 
-/// Calls are inlined, unless they are recursive; what nothing uses is dropped.
+/// Inlines calls, unless they are recursive, and drops private functions that nothing uses.
 void buildInlinePipeline(OpPassManager &pm);
 
-/// As buildStrategyPipeline, for a step that is inlined already and whose L4 is only looked at.
+/// As buildStrategyPipeline, for a step that is inlined already and whose result is only costed,
+/// not compiled.
 void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options);
 
 /// L4 to L6: rank programs, verified.

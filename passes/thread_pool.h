@@ -10,8 +10,8 @@
 namespace mlir::coll {
 
 /// A pool for MLIR's contexts and for code generation. LLVM's own pool ends the process where the
-/// system refuses a thread, as under `prlimit --nproc`. This one goes on with the threads that it
-/// has, and those that wait for tasks run them, so that it needs none.
+/// system refuses a thread, as under `prlimit --nproc`. This one works with the threads that it
+/// has. Threads that wait for tasks run them, so that it works even without any thread of its own.
 class ThreadPool final : public llvm::ThreadPoolInterface {
 public:
   /// `count`: the most threads; 0: one for each processor.

@@ -59,7 +59,7 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
   bool isOneTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
   if (!isOneTensor)
     return -1;
-  // A concatenation is larger by its zeros alone, and takes one reduction instead of several.
+  // Only its zeros make a concatenation larger, and one reduction of it replaces several.
   if (numElements(op->getResult(0)) > elements && !isa<tensor::ConcatOp>(op))
     return -1;
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
@@ -86,12 +86,13 @@ bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> s
   });
 }
 
-/// The operands whose partial sums pass through `op` into `result`: fills in the
-/// linear set and its axes, or nothing.
+/// Finds the operands whose partial sums pass through `op` into `result`, and sets the linear set
+/// and its axes if there are any.
 static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
                         ArrayRef<ShardingAttr> operands, Assignment &assignment) {
   SmallVector<int64_t> partial;
-  // What a reduction starts from is as partial as the result, wherever that comes from.
+  // The initial value of a reduction has the partial axes of the result, whichever operand they
+  // come from.
   Value init = rule.initOperand < 0 ? Value() : op->getOperand(rule.initOperand);
   for (auto [index, sharding] : llvm::enumerate(operands))
     if (sharding && sharding.isPartial() && static_cast<int64_t>(index) != rule.initOperand &&
@@ -99,7 +100,8 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
           return llvm::is_contained(result.getPartialAxes(), axis);
         }))
       partial.push_back(index);
-  // Where nothing but zeros is added to it, the result is what a reduction starts from.
+  // If no other operand is partial, the partial axes of the result may be those of the initial
+  // value.
   if (partial.empty() && init && operands[rule.initOperand] &&
       operands[rule.initOperand].getPartialAxes() == result.getPartialAxes())
     partial.push_back(rule.initOperand);
@@ -112,8 +114,9 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
     llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
 }
 
-/// Splits reduction loops as the operands are split, in `order`, where that makes the result
-/// partial over axes that it names; of a list of axes, as many as do. False where axes remain.
+/// Splits reduction loops as the operands are split, in `order`, if that makes `result` partial
+/// over axes that are among its partial axes; of the axes of one dimension, only the leading ones
+/// that are. Returns false if partial axes remain.
 static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAttr result,
                             ArrayRef<ShardingAttr> operands, ArrayRef<int64_t> order,
                             Assignment &assignment) {
@@ -140,9 +143,9 @@ static bool splitReductions(Operation *op, const ShardingRule &rule, ShardingAtt
                       [&](StringAttr axis) { return llvm::is_contained(covered, axis); });
 }
 
-/// Attributes the partial axes of a result to partial operands that pass through and
-/// to split reduction loops; to the loops alone where the operands count as combined. Any operand
-/// may have decided first (see chooseAssignment); larger ones are tried before others.
+/// Attributes the partial axes of a result to partial operands that pass through and to split
+/// reduction loops, or to the loops alone if the operands count as combined. Any operand may have
+/// decided first (see chooseAssignment); larger ones are tried first.
 static void assignPartial(Operation *op, const ShardingRule &rule, ShardingAttr result,
                           ArrayRef<ShardingAttr> operands, Assignment &assignment) {
   Assignment linear = assignment;

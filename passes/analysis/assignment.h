@@ -7,7 +7,7 @@
 
 namespace mlir::coll {
 
-/// `dim` with the unit dropped where equal blocks make it meaningless.
+/// `dim` without its unit if the blocks are the same without it.
 DimShardingAttr normalizeUnit(MeshOp mesh, DimShardingAttr dim, int64_t extent);
 
 /// How a dimension is split over the first `count` axes of `split` alone, each block made of whole
@@ -23,9 +23,9 @@ SmallVector<int64_t> getOperandsBySize(Operation *op, ArrayRef<ShardingAttr> sha
 /// `order` with `first` moved to its front.
 SmallVector<int64_t> withFirst(ArrayRef<int64_t> order, int64_t first);
 
-/// The linear set through which the partial operands pass, or -1. Members that are
-/// not partial must be neutral; a result larger than what is partial would make the
-/// later combination dearer.
+/// The linear set through which the partial operands pass, or -1. Members that are not partial must
+/// be neutral; a result must not be larger than the partial operands together, because it is
+/// combined later.
 int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
                       ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral);
 

@@ -81,8 +81,8 @@ private:
       rejected.append(partial.begin(), partial.end());
   }
 
-  /// Splits factors as the dimensions of one tensor are split, as far as their axes are free:
-  /// of a list of axes, those before the first that is used.
+  /// Splits factors as the dimensions of one tensor are split, as far as their axes are free: of
+  /// the axes of a dimension, those before the first one that is used already.
   void split(ArrayRef<DimFactor> dims, ShardingAttr sharding, bool splitsReductions,
              Assignment &assignment, SmallVectorImpl<StringAttr> &used) {
     for (auto [target, dim] : llvm::zip(dims, sharding.getDims())) {
@@ -102,7 +102,7 @@ private:
     }
   }
 
-  /// Windows of which some rank has none would be split for nothing.
+  /// A split is not worth its halos if some rank would have no window.
   bool isWorthHalos(const DimFactor &dim, DimShardingAttr split) {
     bool isWindow = dim.reach && dim.reach->last > dim.reach->first;
     return !isWindow || rule_.factors[dim.factor].size >= getNumShards(mesh_, split);
@@ -127,9 +127,9 @@ private:
       candidates_.push_back({std::move(assignment), std::move(label)});
   }
 
-  /// Whether an operand, or a result that is no sum of contributions, has to be changed. A sum of
-  /// contributions is no conflict: gradients are partial wherever the batch is split. But what is
-  /// written at computed positions can be split by position instead.
+  /// Whether an operand, or a result that is not partial, has to be resharded. A partial result is
+  /// no conflict: gradients are partial wherever the batch is split. A partial result that is
+  /// written at computed positions is one, because it can be split by position instead.
   bool hasConflict(const Assignment &assignment) {
     if (getOperandBytes(assignment, /*withHalos=*/false) > 0)
       return true;
@@ -160,7 +160,7 @@ private:
         continue;
       ShardingAttr want = getOperandSharding(rule_, assignment, mesh_, index);
       auto type = cast<RankedTensorType>(op_->getOperand(index).getType());
-      // What starts a reduction, or is zero everywhere, need not be the sum of contributions.
+      // An initial value, or an operand that is zero everywhere, need not be partial.
       if (!have.isPartial())
         want = want.withoutPartial();
       bytes += getReshardBytes(mesh_, type, have, want);
@@ -170,7 +170,7 @@ private:
     return bytes;
   }
 
-  /// Bytes from the operands to this assignment, and from its results to their uses.
+  /// Bytes sent to reshard the operands for this assignment, and its results for their uses.
   double getTransferBytes(const Assignment &assignment) {
     double bytes = getOperandBytes(assignment);
     for (auto [index, result] : llvm::enumerate(op_->getResults()))

@@ -88,7 +88,7 @@ void ElementwiseSlice::visit(Value end, const llvm::SetVector<Value> &stops) {
 
 Value ElementwiseSlice::findCommonValue(ValueRange ends,
                                         llvm::function_ref<bool(Value)> isCut) const {
-  // Whether an end is reached from a cut leaf other than through `blocked`.
+  // Whether a path leads from a cut leaf to an end without passing `blocked`.
   auto reaches = [&](Value blocked) {
     llvm::DenseSet<Value> reached;
     for (Value leaf : leaves_)

@@ -28,7 +28,7 @@ Value getBroadcastFactor(Value value);
 
 class ElementwiseSlice {
 public:
-  /// The slice ends at `stops`, too, even if they are computed element by element.
+  /// The slice also ends at `stops`, even if these are computed element by element.
   static ElementwiseSlice create(ValueRange ends, ValueRange stops = {});
 
   ArrayRef<int64_t> getShape() const { return shape_; }
@@ -39,12 +39,12 @@ public:
   /// Scalar tensors that it reads for all elements.
   ArrayRef<Value> getFactors() const { return factors_.getArrayRef(); }
 
-  /// The first value, in the order of computation, through which all leaves that `isCut` names pass
-  /// on their way to `ends`; null if there is none, or no such leaf.
+  /// The first value, in the order of computation, that lies on all paths from the leaves for which
+  /// `isCut` holds to `ends`; null if there is no such value or no such leaf.
   Value findCommonValue(ValueRange ends, llvm::function_ref<bool(Value)> isCut) const;
 
-  /// Computes one element of each of `ends` where `builder` stands. `elements` maps leaves and
-  /// factors to scalars.
+  /// Computes one element of each of `ends` at the position of `builder`. `elements` maps leaves
+  /// and factors to scalars.
   SmallVector<Value> cloneForElement(OpBuilder &builder, ValueRange ends,
                                      IRMapping &elements) const;
 

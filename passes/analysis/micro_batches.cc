@@ -38,8 +38,8 @@ std::optional<unsigned> mlir::coll::getTimeDim(func::FuncOp step, unsigned argum
   return std::nullopt;
 }
 
-/// Where the step's text asks for what `op` computes: the place of the operation or, since what is
-/// done to an argument has none, that of the first one behind it that has a place.
+/// The place in the step's text that `op` comes from: its own location or, because operations on an
+/// argument may have none, that of the first operation after it that has one.
 static Location getPlace(Operation *op) {
   for (Operation *at = op; at;) {
     if (at->getLoc()->findInstanceOf<FileLineColLoc>())

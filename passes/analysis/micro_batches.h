@@ -41,10 +41,10 @@ public:
   static FailureOr<MicroBatches> create(func::FuncOp step,
                                         llvm::function_ref<bool(Operation *)> isMerge);
 
-  /// Differs between micro-batches.
+  /// Whether the value differs between micro-batches.
   bool isVarying(Value value) const { return varying_.contains(value); }
   bool isVarying(Operation *op) const { return varyingOps_.contains(op); }
-  /// Depends on a combined value.
+  /// Whether the value depends on a combined value.
   bool isLate(Value value) const { return mergeOf_.contains(value); }
 
 private:

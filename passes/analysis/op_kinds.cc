@@ -10,7 +10,8 @@ namespace mlir::coll {
 
 namespace {
 
-/// All that rules and assignments look at, as words: equal words mean one kind.
+/// Everything that rules and assignments look at, as words: operations with equal words are of one
+/// kind.
 class KindKey {
 public:
   explicit KindKey(Operation *op) {
@@ -42,7 +43,7 @@ private:
     add(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer)));
   }
 
-  /// Without its operands and what is noted on it.
+  /// Without the operands and the discardable attributes.
   void add(Operation *op) {
     add(op->getName().getAsOpaquePointer());
     add(static_cast<uint64_t>(static_cast<size_t>(op->hashProperties())));

@@ -35,12 +35,12 @@ private:
   llvm::DenseMap<Operation *, const Kind *> byOp_;
 };
 
-/// What has been answered about kinds of operations with shardings around them.
+/// Answers by kind of operation and the shardings around it.
 template <typename Answer>
 class ShardingAnswers {
 public:
-  /// The place of the answer about `kind` with these lists of shardings; new places hold Answer().
-  /// Places stay where they are until clear().
+  /// A reference to the answer for `kind` with these lists of shardings; Answer() if there is none
+  /// yet. It stays valid until clear().
   Answer &at(unsigned kind, ArrayRef<ArrayRef<ShardingAttr>> lists) {
     SmallVector<const void *, 24> words = {reinterpret_cast<const void *>(uintptr_t(kind))};
     for (ArrayRef<ShardingAttr> list : lists) {

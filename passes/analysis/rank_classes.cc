@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-/// As for meshes.
+/// The limit that meshes have, too.
 static constexpr int64_t kMaxRanks = int64_t(1) << 24;
 
 /// The largest rank that `op` names, or -1.

@@ -42,7 +42,7 @@ public:
   /// The value on `rank`, sign-extended from its type's width; `true` is -1.
   RankValue evaluate(int64_t rank, llvm::ArrayRef<RankValue> slots = {}) const;
 
-  /// Whether ranks may differ in the value while they agree in every slot.
+  /// Whether ranks that agree in every slot may still differ in the value.
   bool dependsOnRank() const { return dependsOnRank_; }
   /// Whether the value needs a slot.
   bool dependsOnSlots() const { return dependsOnSlots_; }

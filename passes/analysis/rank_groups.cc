@@ -41,7 +41,7 @@ bool GroupTable::isWorld(unsigned group) const {
 }
 
 bool GroupTable::coversAllRanks(unsigned group) const {
-  // A mesh has all ranks; rank lists are disjoint and of one length.
+  // A mesh contains all ranks; rank lists are disjoint and have one length.
   GroupAttr attr = groups_[group].second;
   return attr.isMesh() ||
          static_cast<int64_t>(attr.getLists().size() * attr.getLists().front().size()) == numRanks_;

@@ -10,8 +10,8 @@ namespace mlir::coll {
 
 namespace {
 
-/// Calls `visit` for each use of `value`, and of what is computed from it element by element, that
-/// is not elementwise itself, until it returns false.
+/// Calls `visit` for each use, by an operation that is not elementwise, of `value` and of the
+/// values that are computed from it element by element, until `visit` returns false.
 void walkUses(Value value, llvm::function_ref<bool(OpOperand &)> visit) {
   ArrayRef<int64_t> shape = shapeOf(value);
   llvm::SetVector<Value> values;

@@ -18,8 +18,8 @@ namespace mlir::coll {
 /// may be done in parts.
 bool isTerm(linalg::GenericOp op);
 
-/// The elementwise part of a term of `own`: from its inputs back to `own`. Nullopt where other
-/// tensors go in.
+/// The elementwise part of a term of `own`: from its inputs back to `own`. Nullopt if it also reads
+/// other tensors.
 std::optional<ElementwiseSlice> getTermSlice(linalg::GenericOp op, ValueRange own);
 
 /// An operation that needs `value` other than element by element for `isUpdate` uses and terms of

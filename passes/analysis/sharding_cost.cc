@@ -13,11 +13,11 @@ namespace plan = ::coll::plan;
 
 namespace {
 
-/// Iterations of a loop that a rank does while it sends one byte: between those of a CPU core
-/// beside memory and of a GPU beside its links.
+/// Iterations of a loop that a rank does while it sends one byte: a value between that of a CPU
+/// core that sends through memory and that of a GPU that sends over its links.
 constexpr double kIterationsPerByte = 32;
 
-/// What it costs that a micro-batch has to wait for the rows of all others: more than any transfer.
+/// The cost of a micro-batch that has to wait for the rows of all others: more than any transfer.
 constexpr double kBytesOfWaitingForRows = 1e12;
 
 bool contains(ArrayRef<StringAttr> axes, StringAttr axis) { return llvm::is_contained(axes, axis); }

@@ -13,7 +13,7 @@ namespace mlir::coll {
 
 /// Bytes that a rank sends to change a value of `type` from `from` to `to`: partial sums are
 /// scattered where `to` splits over their axes, axes that move between dimensions are exchanged,
-/// and axes that end are gathered. Taking a part of what a rank has is free.
+/// and axes that end are gathered. Taking a part of a block that the rank has is free.
 double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, ShardingAttr to);
 
 /// Bytes that a rank sends at least until a value of `type` with this sharding is combined: those
@@ -25,7 +25,7 @@ double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding
 double getHaloBytes(Operation *op, const ShardingRule &rule, const Assignment &assignment,
                     MeshOp mesh, int64_t index);
 
-/// What a rank's iterations of `op` cost, as bytes sent in the same time.
+/// The cost of a rank's iterations of `op`, as the bytes that it could send in the same time.
 double getWorkCost(Operation *op, const ShardingRule &rule, const Assignment &assignment,
                    MeshOp mesh);
 

@@ -134,7 +134,7 @@ ShardingRule elementwiseRule(Operation *op) {
           [&](auto) { rule.linearSets = {{0, 1}}; })
       .Case<arith::MulFOp, arith::MulIOp>([&](auto) { rule.linearSets = {{0}, {1}}; })
       .Case<arith::NegFOp, arith::ExtFOp, arith::DivFOp>([&](auto) { rule.linearSets = {{0}}; })
-      // Rounding is no linear operation: contributions are rounded where a pass decided so.
+      // Rounding is not linear. Contributions are rounded only if a pass recorded a partial result.
       .Case<arith::TruncFOp>([&](auto truncation) {
         ShardingAttr result = getRecordedSharding(truncation.getResult());
         if (result && result.isPartial())
@@ -144,7 +144,7 @@ ShardingRule elementwiseRule(Operation *op) {
   return rule;
 }
 
-/// As many leading dimensions of the gradient as an operand has.
+/// An operand has leading dimensions of the gradient, all or some of them.
 ShardingRule rootUpdateRule(RootUpdateOp op) {
   ShardingRule rule = wholeRule(op);
   SmallVector<DimFactor> dims;
@@ -186,9 +186,9 @@ ShardingRule takeRule(TakeOp op) {
   return rule;
 }
 
-/// How an accumulation combines what it writes, where it takes updates as they are: of what it
-/// makes of them first, padding and contributions of several ranks are no neutral elements and no
-/// parts.
+/// How an accumulation combines updates with the operand, if it takes updates unchanged. If it
+/// computes something from them first, padding is not neutral and contributions of several ranks
+/// are not partial results.
 std::optional<ReductionKind> getReductionKind(AccumulateOp op) {
   Block &block = op.getCombiner().front();
   std::optional<ReductionKind> kind = mlir::coll::getReductionKind(block, 0, 0);
@@ -197,8 +197,8 @@ std::optional<ReductionKind> getReductionKind(AccumulateOp op) {
   return takesUpdate ? kind : std::nullopt;
 }
 
-/// Updates whose positions lie near them are split with the operand: a rank applies those that may
-/// belong to its block.
+/// Updates whose computed positions are near their own are split as the operand is: a rank applies
+/// the updates that may belong to its block.
 void followSelections(AccumulateOp op, ShardingRule &rule) {
   for (auto [component, dim] : llvm::enumerate(op.getIndexMap())) {
     DimFactor &walked = rule.operands[0][dim];
@@ -228,7 +228,8 @@ ShardingRule accumulateRule(AccumulateOp op) {
   }
   SmallVector<int64_t> windowDims = op.getOperandWindowDims();
   for (auto [operandDim, updatesDim] : llvm::zip(windowDims, op.getWindowDims())) {
-    // Whether an indexed window lies within the operand, its whole extent decides.
+    // An indexed window has to be whole, because it is applied only if all of it lies within the
+    // operand.
     bool isIndexed = llvm::is_contained(op.getIndexMap(), operandDim);
     int64_t size = shapeOf(op.getOperand())[operandDim];
     if (!isIndexed && shapeOf(op.getUpdates())[updatesDim] == size)

@@ -77,22 +77,23 @@ struct Assignment {
   /// Axes over which partial operands pass through, by linear set `linearSet`.
   SmallVector<StringAttr> linearAxes;
   int64_t linearSet = -1;
-  /// Set by assignFromResults where nothing makes a result as partial as it is.
+  /// Set by assignFromResults if a partial result follows neither from partial operands nor from
+  /// split loops.
   bool unexplained = false;
-  /// Set by chooseAssignment where others were compared with this one: what decided, and what the
-  /// best of the others would have cost.
+  /// Set by chooseAssignment if it compared candidates: the reason for the choice, and the cost of
+  /// the best other candidate.
   std::optional<Decision> decision;
 };
 
-/// What an operation's neighbours have and ask for.
+/// The shardings that an operation's operands have and its uses ask for.
 struct Surroundings {
   /// Per operand: its sharding, null for what is not a tensor.
   ArrayRef<ShardingAttr> operands;
   /// Per result: the shardings that its uses ask for, as far as they are known.
   ArrayRef<SmallVector<ShardingAttr, 2>> requests;
-  /// Tells the values that are zero on every rank.
+  /// Whether a value is zero on every rank.
   llvm::function_ref<bool(Value)> isNeutral;
-  /// Without it, larger operands decide first, whatever that costs.
+  /// If false, larger operands decide first, whatever that costs.
   bool decidesByCost = true;
 };
 
@@ -103,8 +104,7 @@ struct Surroundings {
 Assignment chooseAssignment(Operation *op, const ShardingRule &rule, MeshOp mesh,
                             const Surroundings &surroundings, SmallVectorImpl<int64_t> &rejected);
 
-/// Whether both cut a tensor of `shape` into the same blocks: where these are equal, units mean
-/// nothing.
+/// Whether both shardings cut a tensor of `shape` into the same blocks, even if their units differ.
 bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape);
 
 /// The assignment that gives these result shardings. Where a partial result could
@@ -112,11 +112,11 @@ bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> s
 Assignment assignFromResults(Operation *op, const ShardingRule &rule,
                              ArrayRef<ShardingAttr> results, ArrayRef<ShardingAttr> operands);
 
-/// What the assignment asks of operand `index`, a ranked tensor.
+/// The sharding that the assignment needs for operand `index`, a ranked tensor.
 ShardingAttr getOperandSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
                                 int64_t index);
 
-/// What the assignment gives for result `index`, a ranked tensor.
+/// The sharding that result `index`, a ranked tensor, has under the assignment.
 ShardingAttr getResultSharding(const ShardingRule &rule, const Assignment &assignment, MeshOp mesh,
                                int64_t index);
 

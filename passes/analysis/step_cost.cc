@@ -38,7 +38,7 @@ std::optional<int64_t> tripCount(scf::ForOp loop) {
   return std::max<int64_t>(0, llvm::divideCeilSigned(*upper - *lower, *step));
 }
 
-/// The bytes that move the data of a collective, and its rounds; a transfer is one message.
+/// The bytes and rounds of a collective; a transfer is one message.
 plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t numRanks) {
   using plan::MoveKind;
   const int64_t input = op.getCommInput() ? bytesOf(op.getCommInput().getType()) : 0;
@@ -71,8 +71,8 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t n
   return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
 }
 
-/// Operations on elements, and memory that is read and written: of loop nests that combine
-/// elements all operands, of others the result, since they are fused.
+/// Counts operations on elements and bytes read and written. For loop nests that combine elements,
+/// all operands count; for the others only the result, since they are fused.
 plan::Work workOf(Operation *op) {
   double elements = 0, bytes = 0, perElement = 1;
   for (Type type : op->getResultTypes())

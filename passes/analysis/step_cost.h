@@ -28,8 +28,8 @@ struct StepCost {
   ::coll::plan::Work work;                 // of one rank
   double computeUs = 0, communicationUs = 0;
   int64_t wireBytes = 0; // sent by an average rank in a step
-  /// Bytes of arguments, results and values that are alive together, at their most: near what the
-  /// buffer plan makes of it, which fuses kernels and updates state in place.
+  /// The largest sum of the bytes of arguments, results and values that are alive together. It is
+  /// near the memory of the buffer plan, which fuses kernels and updates state in place.
   int64_t memoryBytes = 0;
 
   double totalUs() const { return computeUs + communicationUs; }

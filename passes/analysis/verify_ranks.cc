@@ -96,7 +96,7 @@ private:
     std::vector<Trace> traces;
     for (const RankClass &rankClass : classes_) {
       func::FuncOp function = rankClass.lookup(name.getValue());
-      // Ranks whose program lacks the function are at its end at once.
+      // A rank whose program lacks the function is treated as if it had run an empty one.
       FailureOr<Trace> trace = function ? buildTrace(function, context) : Trace();
       if (failed(trace))
         return failure();

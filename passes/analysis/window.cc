@@ -35,7 +35,7 @@ namespace {
 
 bool isStatic(ArrayRef<int64_t> sizes) { return !llvm::is_contained(sizes, ShapedType::kDynamic); }
 
-/// Takes the elements of `fill` as added; false where others are already.
+/// Takes `fill` as the added element; false if another one was added before.
 bool takeFill(PaddedInput &padded, TypedAttr fill) {
   if (!fill || (padded.fill && padded.fill != fill))
     return false;
@@ -56,7 +56,7 @@ bool trace(tensor::PadOp op, PaddedInput &padded) {
   return true;
 }
 
-/// What is cut off must not come back as padding.
+/// Elements that were cut off must not be replaced by padding.
 bool trace(tensor::ExtractSliceOp op, PaddedInput &padded) {
   RankedTensorType type = op.getSourceType();
   ArrayRef<int64_t> offsets = op.getStaticOffsets(), sizes = op.getStaticSizes();
@@ -142,7 +142,8 @@ Operation *getCore(Operation *op) {
 
 namespace {
 
-/// Whether a loop reads along a dimension what another one reads, too.
+/// Whether several loops walk one dimension of an input, as those of a window and of its positions
+/// do.
 bool slides(linalg::LinalgOp op) {
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
@@ -152,7 +153,8 @@ bool slides(linalg::LinalgOp op) {
   });
 }
 
-/// Clones the operations between what is mapped and `value`, and the constants that they read.
+/// Clones the operations that lead from the mapped values to `value`, and the constants that they
+/// read.
 Value clonePadding(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;

@@ -1,7 +1,7 @@
 //===- window.h - padded operands of sliding windows -----------------*- C++ -*-===//
 //
-// A front end writes a convolution or a pooling as padding and one linalg operation. Split over
-// ranks, the two belong together (coll.window).
+// A front end writes a convolution or a pooling as padding and one linalg operation. To be split
+// over ranks, the two become one operation (coll.window).
 //
 //===----------------------------------------------------------------------------===//
 
@@ -31,10 +31,11 @@ struct PaddedInput {
 /// ranked tensor of static shape.
 PaddedInput tracePadding(Value value);
 
-/// The element that all of `value` is, if it is constant, also behind reshards; null if not.
+/// The constant that all elements of `value` are, looking through reshards; null if there is none.
 TypedAttr getSplat(Value value);
 
-/// What `value` is a change of sharding of, or `value`: rules must not depend on reshards.
+/// The input of the reshard that made `value`, or `value` itself: rules must not depend on
+/// reshards.
 Value stripReshards(Value value);
 
 /// The operation that decides how `op` is split: what a coll.window computes, else `op`.
@@ -44,7 +45,7 @@ Operation *getCore(Operation *op);
 /// this padding, and of each concatenation of slices, such as a roll, and these.
 void formWindows(Region &region);
 
-/// The opposite: the region's operations in place of `op`.
+/// Replaces `op` by the operations of its region.
 void dissolveWindow(WindowOp op);
 
 } // namespace mlir::coll

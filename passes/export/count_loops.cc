@@ -23,7 +23,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// The number that a tensor of one integer always is.
+/// The value of a constant tensor of one integer; nullopt if it is not constant.
 std::optional<int64_t> getNumber(Value value) {
   DenseIntElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || elements.getNumElements() != 1)
@@ -156,7 +156,7 @@ private:
         op.erase();
   }
 
-  /// A counter that only counts stays what it is, which lets it be removed.
+  /// A counter that is only counted stays as it is, so that it can be removed as unused.
   void dropCounter(scf::ForOp counted) {
     Operation *yield = counted.getBody()->getTerminator();
     Operation *next = yield->getOperand(counter.index).getDefiningOp();

@@ -17,8 +17,8 @@ public:
   Disturbance(OpBuilder &b, Location loc, Roundings roundings, uint32_t seed)
       : b(b), loc(loc), roundings_(roundings), seed_(seed) {}
 
-  /// `x`, moved so that its conversion to `type` is rounded otherwise. Zeros, subnormals,
-  /// infinities and NaNs stay.
+  /// `x`, changed so that its conversion to `type` is rounded in another way. Zeros, subnormals,
+  /// infinities and NaNs stay as they are.
   Value apply(Value x, FloatType type) {
     Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), x);
     Value moved = roundings_ == Roundings::Shaken ? shake(bits) : roundByChance(bits, type);

@@ -1,7 +1,7 @@
 //===- disturb_roundings.h - the same step with other rounding errors ---*- C++ -*-===//
 //
-// How far a step that computes in narrow floats moves by rounding is measured by running it again
-// with each conversion to f16, bf16 or an eight-bit float rounded otherwise.
+// To measure how much rounding changes the results of a step that computes in narrow floats, the
+// step is run again with each conversion to f16, bf16 or an eight-bit float rounded in another way.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace mlir::coll {
 
-/// Asks for other roundings in the kernels of `module`. The choice depends on each value's bits and
+/// Requests other roundings in the kernels of `module`. The choice depends on each value's bits and
 /// on `seed` only.
 void disturbRoundings(ModuleOp module, Roundings roundings, uint32_t seed);
 

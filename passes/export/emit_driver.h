@@ -19,13 +19,13 @@ enum class AbiFunction {
 #undef COLL_ABI_FUNCTION
 };
 
-/// How the runtime computes products of such elements with this precision.
+/// The mode in which the runtime computes products of these elements with this precision.
 CollCompute getCompute(Type element, exec::Precision precision);
 
 /// Emits an exec.function, operation by operation, as a function with the C signature CollEntry:
-/// views become addresses, scf becomes branches, communication becomes calls through the table
-/// of functions. Scalar operations are left for a later conversion. What depends on where the
-/// buffers are is in the derived classes.
+/// views become addresses, scf becomes branches, communication becomes calls through the table of
+/// functions. Scalar operations are left for a later conversion. The derived classes hold
+/// everything that depends on the memory in which the buffers are.
 class DriverEmitter {
 public:
   /// `module` receives the function, and the constants.
@@ -51,18 +51,18 @@ protected:
     int64_t size = 1, a = 0, b = 0, c = 0;
   };
   static Batch getInnermost(exec::GemmOp op);
-  /// They as one call that says the types of factors and sums.
+  /// Emits the products as one call that names the types of factors and sums.
   void emitContraction(exec::GemmOp op, Value a, Value b, Value c);
 
   Value address(Value view);
-  /// An element in host memory as a scalar, and the other way round.
+  /// Loads an element from host memory as a scalar, or stores one.
   Value loadElement(Value at, Type element);
   void storeElement(Value element, Value at);
   /// Calls a function of the table, and returns from the step if it fails.
   void callAbi(AbiFunction function, ArrayRef<Value> args);
-  /// Calls it, and gives its status.
+  /// Calls the function and returns its status.
   Value emitAbiCall(AbiFunction function, ArrayRef<Value> args);
-  /// Id of the operation that is emitted, which computes something.
+  /// Id of the computation that is being emitted.
   int32_t computation(StringRef kind) { return descriptor_.addComputation(kind, loc_); }
   int32_t groupIndex(GroupAttr group) { return descriptor_.addGroup(group); }
   /// A constant of the function's module.

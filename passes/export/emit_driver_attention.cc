@@ -13,7 +13,7 @@ using namespace mlir::coll;
 
 static CollRows rowsAt(ArrayRef<int64_t> at) { return {at[1], at[2], at[3]}; }
 
-/// What the operation and its gradient have in common.
+/// Shared by the operation and its gradient.
 template <typename Op>
 static CollAttention describeAttention(Op op) {
   CollAttention call = {};

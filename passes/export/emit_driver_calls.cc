@@ -325,7 +325,7 @@ CollCompute mlir::coll::getCompute(Type element, exec::Precision precision) {
   llvm_unreachable("every precision has a case");
 }
 
-/// What is multiplied is a constant of the module, a CollContraction.
+/// The shape of a product is a constant of the module, a CollContraction.
 void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) {
   Batch batch = getInnermost(op);
   CollContraction contraction = {};

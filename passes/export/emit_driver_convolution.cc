@@ -19,7 +19,7 @@ static void fill(int64_t (&sizes)[3], ArrayRef<int64_t> list, int64_t missing) {
   std::copy(list.begin(), list.end(), std::end(sizes) - list.size());
 }
 
-/// What is computed is a constant of the module, a CollConvolution.
+/// The shape of a convolution is a constant of the module, a CollConvolution.
 void DriverEmitter::emitConvolution(exec::ConvolutionOp op) {
   CollConvolution call = {};
   call.dtype = *getDtype(op.getElement());

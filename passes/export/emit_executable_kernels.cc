@@ -292,7 +292,7 @@ LogicalResult mlir::coll::bufferizeToLinalg(func::FuncOp kernel, const KernelInf
     orderLoops(rewriter, op);
   }
 
-  // Empty tensors turn into destinations that nothing else uses.
+  // Replaces empty tensors by destinations that nothing else uses.
   storeResults(kernel, results, info.firstDest(), destUsed, /*used=*/false);
   if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
     return failure();

@@ -48,14 +48,14 @@ struct ContractionCosts {
   double copy(int64_t elements) const;
   /// `elements` innermost iterations of a plain loop nest.
   double nest(int64_t elements) const;
-  /// Whether a plain loop nest is thought faster than a product that takes `cost`.
+  /// Whether a plain loop nest is estimated to be faster than a product that takes `cost`.
   bool prefersNest(const GemmForm &form, double cost, int64_t elements) const;
 };
 
 /// Whether the body is `yield(acc + a * b)` in f32 or f64, with a and b possibly widened.
 bool isMultiplyAdd(linalg::GenericOp op);
 
-/// Whether a sum begins with zeros.
+/// Whether a sum starts from zeros.
 bool isZeroInit(Value init);
 
 /// The type in which a product without widening reads its factors: that of both operands if they
@@ -65,7 +65,7 @@ Type getNarrowFactor(linalg::GenericOp op);
 /// The only user of `sums`, if it rounds them to `factor`, which may be null.
 Operation *findRounding(Value sums, Type factor);
 
-/// Erases what has no effect and whose results nothing uses.
+/// Erases operations without effects whose results nothing uses.
 void eraseUnused(Operation *root);
 
 /// Reads loops and strides from the operation's indexing maps. Fails if an index is not a sum of

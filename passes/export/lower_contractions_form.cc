@@ -9,7 +9,7 @@
 namespace mlir::coll {
 namespace {
 
-// A kernel or a call of the library takes so long, whatever it does.
+// The time of a kernel or a call of the library, whatever it does.
 constexpr double kLaunch = 2500;
 constexpr int64_t kTile = 128;
 
@@ -115,7 +115,7 @@ double ContractionCosts::product(const GemmForm &form) const {
   for (int64_t size : ArrayRef(form.batchSizes).drop_back(form.batchSizes.empty() ? 0 : 1))
     calls *= size;
   if (onGpu) {
-    // Results are computed in tiles, also where a matrix is smaller.
+    // Results are computed in whole tiles, even if a matrix is smaller.
     double tiles = llvm::divideCeil(form.m, kTile) * llvm::divideCeil(form.n, kTile);
     return calls * kLaunch + products * tiles * kTile * kTile * form.k / 1.5e5;
   }

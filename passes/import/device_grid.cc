@@ -9,8 +9,8 @@ namespace mlir::coll::stablehlo {
 
 namespace {
 
-/// The steps that visit `positions` in their order: of each block of steps that are known, the next
-/// ones repeat it at one distance.
+/// The steps that visit `positions` in their order: each further step repeats the block that the
+/// steps so far visit, at one distance.
 ///
 ///   0 4 1 5 2 6 3 7    two steps of 4, then four of 1: {4, 1}, {2, 4}
 std::optional<Pieces> findSteps(ArrayRef<int64_t> positions) {

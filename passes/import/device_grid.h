@@ -34,8 +34,8 @@ public:
     int64_t size, stride;
   };
 
-  /// Devices that stand in no order of a grid are counted as in the first such list. Every list
-  /// has to be known before anything is cut.
+  /// If devices stand in an order that no grid has, they are counted as in the first such list.
+  /// Every list has to be known before anything is cut.
   void addList(ArrayRef<int64_t> devices);
 
   /// The pieces of each of `tiles`, major to minor, where devices are counted through `grid`
@@ -43,9 +43,10 @@ public:
   std::optional<SmallVector<Pieces>> cut(ArrayRef<int64_t> tiles, ArrayRef<int64_t> grid,
                                          ArrayRef<int64_t> order, ArrayRef<int64_t> devices) const;
 
-  /// Adds the ends of `pieces`, those of the axis `name` where it has one.
+  /// Adds the ends of `pieces`, which belong to the axis `name` if it is given.
   void add(ArrayRef<Piece> pieces, StringRef name = {});
-  /// Makes axes of what was added; false where the cuts of some divide no others.
+  /// Makes axes from all that was added; false if there are cuts of which neither divides the
+  /// other.
   bool finish(int64_t numDevices);
 
   ArrayRef<Axis> axes() const { return axes_; }

@@ -158,7 +158,7 @@ FailureOr<int64_t> leadingState(func::FuncOp func, const Roles &roles,
 /// Leading arguments of one root, if as many leading results have their types.
 int64_t guessState(func::FuncOp func, const Roles &roles) {
   int64_t count = 0;
-  // Without names, nothing says which arguments belong together.
+  // Without names it is not known which arguments belong together.
   if (func.getNumArguments() == 0 || !isa<NameLoc>(func.getArgument(0).getLoc()))
     return 0;
   for (; count < func.getNumArguments(); ++count)
@@ -218,7 +218,7 @@ LogicalResult checkState(func::FuncOp func, const Roles &roles) {
   return success();
 }
 
-/// Keeps attributes of coll; those of other front ends have no meaning here.
+/// Keeps attributes of coll and drops those of other dialects.
 DictionaryAttr keepOwnAttrs(MLIRContext *context, DictionaryAttr attrs) {
   SmallVector<NamedAttribute> kept;
   if (attrs)
@@ -228,8 +228,8 @@ DictionaryAttr keepOwnAttrs(MLIRContext *context, DictionaryAttr attrs) {
   return DictionaryAttr::get(context, kept);
 }
 
-/// The place of a result in what the step returns besides its state: `['loss']` of JAX's
-/// `result[1]['loss']`, empty where it is the whole.
+/// The path of a result inside the value that the step returns besides its state: `['loss']` of
+/// JAX's `result[1]['loss']`; empty if the result is that value.
 StringRef pathOf(func::FuncOp func, unsigned result) {
   auto info = func.getResultAttrOfType<StringAttr>(result, "jax.result_info");
   if (!info)
@@ -247,8 +247,9 @@ StringRef lastPartOf(StringRef path) {
   return llvm::all_of(last, llvm::isDigit) ? StringRef() : last;
 }
 
-/// Names for the results that update no state: the last part of their path where it tells them
-/// apart, else what JAX says. The loss is the scalar that is called so, or the only one.
+/// Names for the results that update no state: the last part of their path if these parts differ,
+/// else the name that JAX gives. The loss is the float scalar with the name `loss`, or the only
+/// one.
 SmallVector<std::string> nameResults(func::FuncOp func, int64_t stateArgs) {
   unsigned numResults = func.getNumResults();
   SmallVector<std::string> names(numResults);
@@ -305,7 +306,7 @@ func::FuncOp createStep(func::FuncOp source, const Roles &roles) {
   return step;
 }
 
-/// A result of which some dimensions may be split as is cheapest.
+/// A result of which some dimensions may be split in the cheapest way.
 struct OpenResult {
   unsigned index;
   stablehlo::WrittenSharding written;

@@ -121,7 +121,7 @@ std::optional<ConvLayout> readLayout(StringRef &text, StringRef first, StringRef
       return std::nullopt;
     *slot = position;
   }
-  // n + 2 entries filled distinct slots of n + 2, so none is left open.
+  // n + 2 entries filled distinct slots of n + 2, so all are filled.
   return layout;
 }
 

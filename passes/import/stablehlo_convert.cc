@@ -166,7 +166,7 @@ Value convertFloat(ImplicitLocOpBuilder &b, Value x, Type type) {
     return arith::ExtFOp::create(b, type, x);
   if (from > to)
     return arith::TruncFOp::create(b, type, x);
-  // Two formats of one width: neither contains the other.
+  // Neither of two formats of one width contains the other.
   return arith::TruncFOp::create(b, type, arith::ExtFOp::create(b, wide, x));
 }
 

@@ -103,7 +103,7 @@ LogicalResult Source::finish(ValueRange results) const {
     if (value.getType() != type(index))
       return op->emitOpError() << "has a result of type " << type(index) << " where "
                                << value.getType() << " is computed";
-    // Only the type matters of a tensor without elements, so no operation needs to compute it.
+    // A tensor without elements has nothing but its type, so no operation needs to compute it.
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     if (tensor && tensor.getNumElements() == 0)
       value = tensor::EmptyOp::create(b, tensor.getShape(), tensor.getElementType());
@@ -260,7 +260,7 @@ void Importer::pinResult(func::FuncOp step, unsigned index, const WrittenShardin
   terminator->setOperand(index, pin(terminator->getOperand(index), written));
 }
 
-/// Shardings that stand on any operation.
+/// Shardings that may stand on any operation.
 LogicalResult Importer::constrainResults(Operation *op) {
   if (inScalarBody_ || !(op->hasAttr("sdy.sharding") || op->hasAttr("mhlo.sharding")))
     return success();

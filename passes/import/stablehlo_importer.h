@@ -110,7 +110,8 @@ public:
   /// `value` with the sharding that `source` asks for it or for its result `index`: recorded at the
   /// operation that computes it, or in a reshard behind it.
   FailureOr<Value> constrain(Operation *source, Value value, unsigned index = 0);
-  /// A reshard that keeps `value` as `written` asks, wherever it comes from.
+  /// A reshard (a pin) that keeps `value` in the sharding `written`, whatever operation computes
+  /// it.
   Value pin(Value value, const WrittenSharding &written);
   /// The same for a result of the function `step`, whose body has been imported.
   void pinResult(func::FuncOp step, unsigned index, const WrittenSharding &written);

@@ -39,7 +39,7 @@ public:
     Value up = arith::ShLIOp::create(b, x, word(by));
     return arith::OrIOp::create(b, up, arith::ShRUIOp::create(b, x, word(32 - by)));
   }
-  /// choices[index], of which there is a power of two; `index` is an i64.
+  /// choices[index]; their number is a power of two, and `index` is an i64.
   Value pick(ArrayRef<Value> choices, Value index) const {
     if (choices.size() == 1)
       return choices.front();

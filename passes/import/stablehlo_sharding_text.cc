@@ -101,7 +101,7 @@ int64_t product(ArrayRef<int64_t> sizes) {
   return result;
 }
 
-/// What is wrong with the axes of a mesh; empty: nothing.
+/// The error in the axes of a mesh; empty if there is none.
 std::string problemOfAxes(const MeshText &mesh) {
   const std::string most = std::to_string(kMaxDevices);
   llvm::StringSet<> names;
@@ -115,14 +115,14 @@ std::string problemOfAxes(const MeshText &mesh) {
                                          : "";
 }
 
-/// What is wrong with the list of devices of a mesh whose axes are right; empty: nothing.
+/// The error in the list of devices of a mesh whose axes are valid; empty if there is none.
 std::string problemOfDevices(const MeshText &mesh) {
   const int64_t count = mesh.numDevices();
   if (static_cast<int64_t>(mesh.devices.size()) != count)
     return "has device_ids of length " + std::to_string(mesh.devices.size()) +
            ", but the sizes of its axes multiply to " + std::to_string(count) +
            "; list each device once, or leave device_ids out";
-  // A mesh of one device may have any.
+  // A mesh of one device may be on any device.
   const int64_t last = count > 1 ? count - 1 : kMaxDevices;
   llvm::DenseSet<int64_t> seen;
   for (int64_t device : mesh.devices) {
@@ -185,7 +185,8 @@ bool takeDims(Reader &reader, SmallVectorImpl<DimText> &dims) {
     return false;
   while (!reader.take("]")) {
     DimText &dim = dims.emplace_back();
-    // Which dimensions are propagated first; conflicts are decided by cost here.
+    // The priority of a dimension in Shardy's propagation. It is skipped: conflicts are decided by
+    // cost here.
     int64_t priority = 0;
     if (!reader.take("{") || !takeAxes(reader, dim.axes, &dim.isOpen) ||
         (reader.take("p") && !reader.takeNumber(0, priority)))

@@ -43,7 +43,7 @@ struct MeshText {
   };
   SmallVector<Axis> axes;
   SmallVector<int64_t> devices; // empty: in order
-  /// Why this is no mesh, to follow its name; empty: it is one.
+  /// Why this is not a valid mesh, as words that follow its name; empty if it is valid.
   std::string problem;
 
   int64_t numDevices() const;

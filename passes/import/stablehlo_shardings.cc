@@ -189,7 +189,7 @@ void Shardings::decideAxes() {
                 "are factors of both";
     return;
   }
-  // A name of an axis of size 1 that a longer one has, too, is dropped.
+  // The name of an axis of size 1 is dropped if a longer axis has the same one.
   llvm::erase_if(axes_, [&](const MeshText::Axis &axis) {
     return llvm::any_of(grid_.axes(), [&](const auto &other) { return other.name == axis.name; });
   });
@@ -240,9 +240,10 @@ FailureOr<SmallVector<StringAttr>> Shardings::axesOf(const KnownMesh &mesh, Arra
                             << "', but the axes of its mesh are " << listOf(mesh.text.axes);
     std::optional<Pieces> pieces = piecesOf(mesh, axis);
     if (!pieces)
-      return emitError(loc) << "this sharding names " << toString(axis)
-                            << ", which is no part of its axis: before and size must multiply to a "
-                               "divisor of the axis' size";
+      return emitError(loc)
+             << "this sharding names " << toString(axis)
+             << ", which is not a part of its axis: before and size must multiply to a "
+                "divisor of the axis' size";
     for (const std::string &name : grid_.axesOf(*pieces)) {
       if (!used.insert(name).second)
         return emitError(loc) << "this sharding uses " << toString(axis)
@@ -277,7 +278,7 @@ Shardings::Result Shardings::fromShardy(StringRef attribute, int64_t rank, Locat
   if (failed(checkGrid(loc)))
     return failure();
   WrittenSharding written;
-  // Contributions stay apart as long as nothing needs their sum, whether it is written or not.
+  // Contributions stay partial until an operation needs their sum, whether the text says so or not.
   if (!text->unreduced.empty())
     return written;
   SmallVector<SmallVector<StringAttr>> dims;
@@ -319,7 +320,7 @@ Shardings::Result Shardings::fromDevices(StringRef attribute, int64_t rank, Loca
       return failure();
     std::optional<SmallVector<Pieces>> pieces = piecesOf(*text);
     if (!pieces)
-      return emitError(loc) << "'" << attribute << "' is no grid of the " << numDevices_
+      return emitError(loc) << "'" << attribute << "' is not a grid of the " << numDevices_
                             << " devices; make all meshes from one list of devices";
     if (static_cast<int64_t>(pieces->size()) != rank)
       return emitError(loc) << "'" << attribute << "' splits " << pieces->size()

@@ -2,8 +2,8 @@
 //
 // JAX writes a step's shardings in one of two ways: Shardy's attributes, which name the axes of
 // meshes, and XLA's text `{devices=[2,1,2]<=[4] …}`, which numbers devices. One mesh is derived
-// whose axes express all of them (device_grid.h). What names no axis, or cuts the devices in
-// another way than the rest, is an error at its place.
+// whose axes express all of them (device_grid.h). A sharding that names an unknown axis, or cuts
+// the devices in a way that does not fit the others, is an error at its place.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace mlir::coll::stablehlo {
 
-/// What a text asks of one tensor.
+/// The sharding that a text gives to one tensor.
 struct WrittenSharding {
   ShardingAttr sharding; // null: nothing
   /// Dimensions that may be split further, by other axes than `replicated`.

@@ -1,8 +1,8 @@
 //===- stablehlo_window.h - sliding windows ---------------------------*- C++ -*-===//
 //
-// A window operation first pads and spreads its operand; then one linalg.generic
-// reads window element w of output position o at o * stride + w * dilation. Loops
-// that no operand's size gives (the window's) get theirs from an empty operand.
+// A window operation first pads and spreads its operand; then one linalg.generic reads window
+// element w of output position o at o * stride + w * dilation. The window's loops, whose sizes no
+// operand has, get them from an empty operand.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -26,7 +26,7 @@ public:
   }
 
   void runOnOperation() override {
-    // Users before producers, so that chains fall apart in one pass.
+    // Users before producers, so that one walk removes whole chains.
     getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       if (isa<tensor::EmptyOp, arith::ConstantOp>(op))
         return;

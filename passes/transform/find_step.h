@@ -8,7 +8,7 @@
 
 namespace mlir::coll {
 
-/// The function @step with its body. Null where there is none, with an error that ends with
+/// The function @step, which has a body. If there is none, null and an error that ends with
 /// `purpose`: "has no function @step to distribute".
 inline func::FuncOp findStep(ModuleOp module, StringRef purpose) {
   auto step = module.lookupSymbol<func::FuncOp>(kStepFunction);
@@ -18,7 +18,7 @@ inline func::FuncOp findStep(ModuleOp module, StringRef purpose) {
   return nullptr;
 }
 
-/// The same, where the body is one block.
+/// The same, but its body must be one block.
 inline func::FuncOp findStepOfOneBlock(ModuleOp module) {
   func::FuncOp step = findStep(module, "of one block");
   if (!step || step.getBody().hasOneBlock())

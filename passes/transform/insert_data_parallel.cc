@@ -1,7 +1,7 @@
 //===- insert_data_parallel.cc - L0 to L1 ----------------------------------------===//
 //
-// Annotates only: propagation and partitioning do the rest, so that the meaning stays
-// that of the global batch whatever is annotated here.
+// This pass only annotates. Propagation and partitioning do the rest, so that results are those of
+// the global batch whatever is annotated here.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- insert_reshards.cc - L2 to L3 ---------------------------------------------===//
 //
-// First all demands are collected: which operand of which operation needs its value how. Then all
-// targets of one value are planned together, so that it is reduced or gathered once for all of
-// them:
+// First it collects the sharding that each operand of each operation needs. Then all targets of one
+// value are planned together, so that it is reduced or gathered once for all of them:
 //
 //   %g partial over "dp", one user needs it whole, one split over "dp"
 //   %whole = coll.reshard %g, %split = coll.reshard %whole   (one all_reduce, and a slice)
@@ -79,7 +78,7 @@ private:
     return sharding ? sharding : getReplicatedSharding(mesh_, value);
   }
 
-  /// What `op` needs its operands to be; null for what is not a tensor.
+  /// The shardings that `op` needs for its operands; null for an operand that is not a tensor.
   SmallVector<ShardingAttr> neededOperands(Operation *op, ArrayRef<ShardingAttr> have) {
     SmallVector<ShardingAttr> needed = llvm::map_to_vector(
         op->getOperands(), [&](Value v) { return getReplicatedSharding(mesh_, v); });
@@ -118,7 +117,7 @@ private:
     return needed;
   }
 
-  /// The uses of one value that need it in one way.
+  /// The uses of one value that need the same sharding.
   struct Demand {
     ShardingAttr needed;
     SmallVector<OpOperand *> uses;
@@ -178,7 +177,7 @@ private:
           !isNeutral(operand.get(), have[index], needed[index]))
         demand(operand, needed[index], op);
     }
-    // The regions of `op` index whole values.
+    // The regions of `op` read values by index, and need them whole.
     for (Value captured : getCapturedTensors(op)) {
       ShardingAttr needed = getReplicatedSharding(mesh_, captured);
       if (recorded(captured) == needed)
@@ -195,8 +194,8 @@ private:
            isIdentity(value, needed.getPartialKind());
   }
 
-  /// All reshards of a value stand right behind it. Contributions to one reduction are none to
-  /// another: what is partial in another way is combined first.
+  /// All reshards of a value stand directly after it. Contributions to one reduction cannot be used
+  /// in another: a value that is partial in another way is combined first.
   void serve(Value value, SmallVector<Demand> &demands) {
     ShardingAttr have = recorded(value);
     SmallVector<ShardingAttr> targets;
@@ -289,7 +288,7 @@ private:
     return name + " needs dimension " + dim + " whole";
   }
 
-  /// What a gather costs beside its bytes, and which annotation would make it needless.
+  /// The cost of a gather besides its bytes, and the annotation that would make it unnecessary.
   std::string consequence(const Move &gather, DictionaryAttr known) {
     auto avoid = known.getAs<StringAttr>("avoid");
     if (!avoid)
@@ -302,7 +301,7 @@ private:
            " times the time of their own parts); to avoid it: " + avoid.str();
   }
 
-  /// The other way that was considered, and why it lost.
+  /// The alternative that was considered, and why it was not taken.
   static std::string runnerUp(DictionaryAttr known) {
     auto other = known.getAs<StringAttr>("runner_up"), why = known.getAs<StringAttr>("why_not");
     return other && why ? "; instead: " + other.str() + ", which " + why.str() : "";

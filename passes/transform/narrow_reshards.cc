@@ -4,7 +4,7 @@
 //   %w = coll.reshard %g            %n = truncf %g      (each contribution is rounded)
 //   %b = truncf %w             ->   %b = coll.reshard %n
 //
-// Where nothing is summed, both give the same bits.
+// If nothing is summed, both forms give the same bits.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ private:
     if (source.isPartial())
       return sums && source.getPartialKind() == ReductionKind::Sum &&
              !reshard.getTarget().isPartial();
-    // What every rank has in whole is sliced, and nothing travels.
+    // A value that every rank has in whole is only sliced; nothing is sent.
     return llvm::any_of(source.getDims(),
                         [](DimShardingAttr dim) { return !dim.getAxes().empty(); });
   }

@@ -1,7 +1,7 @@
 //===- partition_halo.cc - what iterations read beyond their rank's block ---------===//
 //
-// plan/halo.h decides which rank sends which elements. Each rank gathers what it reads in a
-// buffer, one dimension after the other, so that corners come along:
+// plan/halo.h decides which rank sends which elements. Each rank collects the elements that it
+// reads in a buffer, one dimension after the other, so that corners are included:
 //
 //   concat(blocks) -> slice -> permute -> insert_slice     once for each round
 //   slice of the buffer, fill outside of the dimension, spread
@@ -84,7 +84,7 @@ Value FunctionPartitioner::splat(Location loc, RankedTensorType type, TypedAttr 
   return arith::ConstantOp::create(builder_, loc, DenseElementsAttr::get(type, element));
 }
 
-/// One round: what is sent stands in `source`, what is received is put into `buffer`.
+/// One round: sends from `source`, and puts the received elements into `buffer`.
 Value FunctionPartitioner::moveHalo(const Halo &halo, const plan::HaloRound &round, Value source,
                                     Value buffer) {
   ArrayRef<StringAttr> axes = halo.split.getAxes();
@@ -105,7 +105,7 @@ Value FunctionPartitioner::moveHalo(const Halo &halo, const plan::HaloRound &rou
   return insertAlong(halo.loc, sent, buffer, halo.dim, byPlace(halo.loc, axes, to), 1);
 }
 
-/// The buffer where all blocks are joined first.
+/// The buffer, if all blocks are gathered first.
 Value FunctionPartitioner::gatherHalo(const Halo &halo, Value local,
                                       const plan::HaloSource &source) {
   Location loc = halo.loc;
@@ -129,7 +129,7 @@ Value FunctionPartitioner::gatherHalo(const Halo &halo, Value local,
   return sliceAlong(loc, padded, halo.dim, byPlace(loc, axes, starts), halo.plan.length);
 }
 
-/// What this rank's iterations read of `locals`, which are its blocks of `sources`.
+/// The elements of `locals`, this rank's blocks of `sources`, that its iterations read.
 Value FunctionPartitioner::fillBuffer(const Halo &halo, ArrayRef<Value> locals) {
   Location loc = halo.loc;
   Value source = locals.front();
@@ -218,8 +218,8 @@ plan::HaloSource FunctionPartitioner::haloSource(const Halo &halo, Value global,
   return {reach, extent, getBlockExtent(mesh_, whole, extent)};
 }
 
-/// What this rank's iterations read of `local` along one dimension. A convolution and the gradient
-/// of its kernel read the same, which is exchanged once.
+/// The elements of `local` that this rank's iterations read along one dimension. A convolution and
+/// the gradient of its kernel read the same elements, which are exchanged once.
 Value FunctionPartitioner::readHalo(Halo &halo, Value local, const plan::HaloSource &source,
                                     TypedAttr fill, bool spreads) {
   const plan::Reach &reach = source.reach;
@@ -242,8 +242,9 @@ Value FunctionPartitioner::readHalo(Halo &halo, Value local, const plan::HaloSou
   return buffer;
 }
 
-/// What this rank's iterations read along the dimensions of operand `index` that neighbours hold
-/// parts of; `fill` is an element, and null where nothing outside of the operand is read.
+/// The elements that this rank's iterations read along those dimensions of operand `index` of which
+/// neighbours hold parts. `fill` is an element; it is null if nothing outside of the operand is
+/// read.
 Value FunctionPartitioner::exchangeHalos(Operation *op, const ShardingRule &rule,
                                          const Assignment &assignment, int64_t index,
                                          TypedAttr fill) {
@@ -252,7 +253,7 @@ Value FunctionPartitioner::exchangeHalos(Operation *op, const ShardingRule &rule
     if (!walked.reach || walked.factor < 0 || !assignment.factors[walked.factor])
       continue;
     Halo halo = planHalo(op, rule, assignment, walked.factor, dim);
-    // Updates find their places by their indices.
+    // Updates are placed by their indices.
     local = readHalo(halo, local, haloSource(halo, global, *walked.reach), fill,
                      /*spreads=*/!isa<AccumulateOp>(op));
   }

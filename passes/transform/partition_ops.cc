@@ -19,8 +19,8 @@ bool isPlainInput(Value value) {
   return isa<BlockArgument>(value);
 }
 
-/// Sums of products of two inputs: padding in one would meet whatever the other holds
-/// there, and a zero in both adds nothing.
+/// Sums of products of two inputs: padding in one would be multiplied by whatever the other holds
+/// there; zeros in both add nothing.
 bool isSumOfProducts(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != 2)
     return false;
@@ -38,8 +38,8 @@ bool isSplitUnevenly(MeshOp mesh, const Factor &factor, DimShardingAttr split) {
   return split && factor.reduction && isUneven(mesh, split, factor.size);
 }
 
-/// Whether zeros in the inputs' padding keep it out of a sum of products: both have to walk the
-/// loop, since a zero times an infinity of the other would be no zero.
+/// Whether zeros in the inputs' padding suffice to keep padding out of a sum of products. Both
+/// inputs have to walk the loop, since zero times an infinity of the other input is not zero.
 bool isKeptOutByZeros(MeshOp mesh, linalg::LinalgOp op, const ShardingRule &rule,
                       const Assignment &assignment) {
   if (!isSumOfProducts(op))
@@ -88,7 +88,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
     return op->emitError() << "its result is partial, but neither its operands nor its loops are";
   if (isa<tensor::ConcatOp>(getCore(op)) && partitionConcat(op, rule, assignment))
     return success();
-  // Changed operands are this operation's alone: it may stand inside a loop.
+  // Only this operation may use the changed operands: it may stand inside a loop.
   SmallVector<Value> unchanged = llvm::map_to_vector(
       op->getOperands(), [&](Value operand) { return mapping_.lookupOrNull(operand); });
   readBeyondBlocks(op, rule, assignment);
@@ -113,7 +113,7 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
   return success();
 }
 
-/// What an operation on blocks needs behind it, or in its body.
+/// The code that an operation on blocks needs after it, or in its body.
 void FunctionPartitioner::finishLocal(Operation *op, Operation *local, const ShardingRule &rule,
                                       const Assignment &assignment) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(getCore(op))) {

@@ -1,8 +1,8 @@
 //===- partition_reshard.cc - changes of sharding to collectives -----------------===//
 //
-// The planner (plan/reshard.h) chooses the moves; each becomes at most one collective, and what a
-// rank does by itself before and after it: a whole dimension is padded before it is split into
-// blocks, and loses its padding after these have been joined.
+// The planner (plan/reshard.h) chooses the moves. Each becomes at most one collective, and local
+// operations before and after it: a whole dimension is padded before it is split into blocks, and
+// loses its padding after the blocks have been joined.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -149,8 +149,8 @@ Value FunctionPartitioner::slice(Location loc, Value value, int64_t dim, ArrayRe
   return tensor::ExtractSliceOp::create(builder_, loc, value, offsets, sizes, strides);
 }
 
-/// `value` with padding at the end of dimensions that are longer in `shape`, and without what is
-/// behind the end of those that are shorter.
+/// `value` with the extents `shape`: dimensions that are longer in `shape` are padded at the end,
+/// those that are shorter are cut at the end.
 Value FunctionPartitioner::fit(Location loc, Value value, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(value);
   SmallVector<int64_t> kept(type.getShape()), padded(shape);
@@ -188,7 +188,7 @@ Value FunctionPartitioner::blockOffset(Location loc, DimShardingAttr split, int6
   return blockOffset(loc, split.getAxes(), getBlockExtent(mesh_, split, extent));
 }
 
-/// What a reduction's contributions are to be combined in; null: as the backend likes.
+/// The type in which a reduction's contributions are combined; null if the backend may choose.
 TypeAttr FunctionPartitioner::accumulationOf(ReductionKind kind, Type type) {
   auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
   bool rounds =

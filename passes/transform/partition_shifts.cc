@@ -1,7 +1,8 @@
 //===- partition_shifts.cc - windows, slices, padding and concatenation over blocks ---===//
 //
-// First an operand becomes the buffer of what this rank reads (partition_halo.cc). Along such a
-// dimension the operation then starts at the buffer's first element:
+// First an operand is replaced by the buffer of the elements that this rank reads
+// (partition_halo.cc). Along such a dimension the operation then starts at the buffer's first
+// element:
 //
 //   slice x[2:14:2]     buffer = what this rank's part of the result reads, buffer[0::2]
 //   pad low 1 high 1    buffer = blocks with padding at the outer ranks
@@ -26,8 +27,8 @@ bool isExchanged(const DimFactor &walked, const Assignment &assignment) {
   return walked.reach && walked.factor >= 0 && assignment.factors[walked.factor];
 }
 
-/// What stands around the elements of an operand that `op` moves; null where its results hold
-/// nothing else. Updates at the index -1 are dropped.
+/// The element that fills the space around the elements of an operand that `op` moves; null if its
+/// results contain no other elements. Updates at index -1 are dropped.
 TypedAttr fillOf(Operation *op, int64_t operand = 0) {
   if (isa<AccumulateOp>(op)) {
     Type element = getElementTypeOrSelf(op->getOperand(operand).getType());

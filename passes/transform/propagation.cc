@@ -41,7 +41,7 @@ double Propagation::reshardBytes(RankedTensorType type, ShardingAttr from, Shard
   return known->second;
 }
 
-/// What uses see: the sharding with partial values combined where they must be.
+/// The sharding that uses see: without partial axes if the value has to be combined.
 ShardingAttr Propagation::effective(Value value) const {
   ShardingAttr sharding = decided_.shardings.lookup(value);
   if (!sharding)
@@ -67,8 +67,8 @@ void Propagation::combine(Value value) {
 // Pins
 //===----------------------------------------------------------------------===//
 
-/// Moves what the user wrote on operations to reshards behind them. Partial results stay as they
-/// are written: only the operation itself can make them.
+/// Moves shardings that the user wrote on operations to reshards after them. Partial shardings stay
+/// on the operation: only the operation itself can produce a partial value.
 void Propagation::insertPins() {
   SmallVector<Operation *> ops;
   function_->walk([&](Operation *op) {
@@ -102,8 +102,8 @@ void Propagation::insertPins() {
   }
 }
 
-/// What `pin` asks for where its input is `have`: its dimensions that are open are split as those
-/// of the input, by axes that nothing else uses.
+/// The sharding that `pin` asks for if its input has `have`: open dimensions are split as those of
+/// the input, by axes that no other dimension uses.
 ///
 ///   {"a", ?}, {"b"}; have ["a", "c"], ["d"]    ["a", "c"], ["b"]
 ShardingAttr Propagation::pinTarget(ReshardOp pin, ShardingAttr have) const {
@@ -134,7 +134,7 @@ ShardingAttr Propagation::pinTarget(ReshardOp pin, ShardingAttr have) const {
   return ShardingAttr::get(written.getContext(), written.getMesh(), dims, {}, ReductionKind::Sum);
 }
 
-/// A pin remains where its operation is split in another way.
+/// A pin remains if its operation got another sharding.
 void Propagation::resolvePins() {
   for (Operation *op : pins_) {
     auto pin = cast<ReshardOp>(op);
@@ -184,9 +184,9 @@ void Propagation::run() {
   decideFunctionResults();
 }
 
-/// Rounds in which each conflict is decided by its cost, until none is cheaper, and one in which
-/// larger operands decide: what is dear at one operation may save more behind it. The cheapest
-/// stays.
+/// Runs rounds in which each conflict is decided by its cost, until a round is not cheaper, and one
+/// round in which larger operands decide: an expensive choice at one operation may save more after
+/// it. The cheapest round is kept.
 void Propagation::runRounds() {
   requests_.clear();
   runRound();
@@ -296,7 +296,7 @@ static DictionaryAttr toAttribute(MLIRContext *context, const Decision &decision
 
 void Propagation::record() {
   resolvePins();
-  // Layers that repeat an operation repeat its decision, which is said once.
+  // Repeated layers repeat a decision; its remark is emitted once.
   llvm::StringSet<> said;
   llvm::DenseMap<const Choice *, DictionaryAttr> attributes;
   function_->walk([&](Operation *op) {

@@ -14,16 +14,15 @@ namespace mlir::coll {
 
 /// Decides the sharding of every tensor value of one function.
 ///
-/// Forward passes run until nothing changes: each gives every result what its
-/// operation makes of its operands, and finds the partial values that some use needs
-/// combined; those count as combined for all their uses in the next pass. A
-/// backward pass splits values that all their uses want split: slicing what every
-/// rank computes in whole would be wasted work, and it never adds communication.
-/// Rounds of both follow, in which an operation that meets a conflict knows from the
-/// round before what its results' uses ask for. The cheapest round stays.
+/// Forward passes run until nothing changes. Each gives every result the sharding that follows from
+/// its operation's operands, and finds the partial values that some use needs combined; those count
+/// as combined for all their uses in the next pass. A backward pass splits values that all their
+/// uses read split, because slicing a value that every rank computes in whole wastes work; this
+/// never adds communication. Rounds of both follow, in which an operation with a conflict knows
+/// from the previous round what the uses of its results ask for. The cheapest round is kept.
 ///
-/// A sharding that the user wrote on an operation stands behind it as a pin, a
-/// coll.reshard whose source is decided last: the operation itself is split as is cheapest.
+/// A sharding that the user wrote on an operation becomes a pin after it, a coll.reshard whose
+/// source is decided last: the operation itself is split in the cheapest way.
 class Propagation {
 public:
   Propagation(FunctionOpInterface function, MeshOp mesh) : function_(function), mesh_(mesh) {}
@@ -37,7 +36,8 @@ private:
   static constexpr int kMaxRounds = 4;
   static constexpr size_t kMaxRequests = 3;
 
-  /// A decision about one operation and what follows from it, shared by all that are decided alike.
+  /// A decision about one operation and its consequences, shared by all operations of the kind that
+  /// are decided in the same way.
   struct Choice {
     Assignment assignment;
     SmallVector<int64_t> rejected;
@@ -103,7 +103,7 @@ private:
   ShardingAttr requestBehind(OpOperand &use);
   ShardingAttr commonRequest(Value value);
 
-  /// What one round decides.
+  /// The decisions of one round.
   struct Decisions {
     llvm::DenseMap<Value, ShardingAttr> shardings;
     llvm::DenseMap<Operation *, const Choice *> choices;
@@ -123,13 +123,13 @@ private:
   llvm::DenseMap<Operation *, SmallVector<Value>> captured_;
   /// Results' shardings that the user wrote on operations, partial ones among them.
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
-  /// Reshards that stand for what the user wrote on the operation before them.
+  /// Reshards that hold the shardings that the user wrote on the operations before them.
   llvm::SetVector<Operation *> pins_;
   /// The pins that `regainSplits` inserted.
   SmallVector<ReshardOp> regained_;
   /// Per value: the different shardings that its uses asked for in the round before.
   llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> requests_;
-  /// Results of the function whose sharding no one wrote.
+  /// Results of the function whose sharding the user did not write.
   SmallVector<unsigned> decidedResults_;
   /// Carried values that start at zero, while it is open whether the loop makes
   /// them partial.

@@ -35,7 +35,7 @@ void Propagation::forgetFunctionResults() {
   decidedResults_.clear();
 }
 
-/// What `use` needs its value to be; null where it does not care.
+/// The sharding that `use` needs; null if any will do.
 ShardingAttr Propagation::requestOf(OpOperand &use) {
   Operation *owner = use.getOwner();
   unsigned number = use.getOperandNumber();
@@ -60,8 +60,8 @@ ShardingAttr Propagation::requestOf(OpOperand &use) {
   return choice ? choice->operands[number] : getReplicatedSharding(mesh_, use.get());
 }
 
-/// What `use` asks for in the end, where its owner hands contributions on: what the owner's result
-/// is asked for. Null where that is not known.
+/// If the owner of `use` passes partial values on: the sharding that uses of the owner's result ask
+/// for, in terms of the value. Null if that is not known.
 ///
 ///   %t = transpose %g; %p = subf %w [tp, -], %t      %t is asked for [tp, -], so %g for [-, tp]
 ShardingAttr Propagation::requestBehind(OpOperand &use) {
@@ -81,8 +81,8 @@ ShardingAttr Propagation::requestBehind(OpOperand &use) {
                             number);
 }
 
-/// How every use of `value` wants its dimensions to be split, or null. Uses that take the
-/// contributions as they are ask for nothing else.
+/// The split that all uses of `value` agree on, or null. Uses that accept a partial value do not
+/// ask for a split.
 ShardingAttr Propagation::commonRequest(Value value) {
   ShardingAttr common, have = effective(value);
   for (OpOperand &use : value.getUses()) {

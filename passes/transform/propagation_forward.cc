@@ -7,7 +7,7 @@
 
 namespace mlir::coll {
 
-/// Whether a pin of the user leaves nothing open.
+/// Whether the pin leaves no dimension open.
 static bool isClosed(ReshardOp pin) {
   auto attribute = pin->getAttrOfType<DictionaryAttr>(kPinAttr);
   return attribute.getAs<DenseI64ArrayAttr>(kPinOpenDims).empty();
@@ -55,7 +55,8 @@ void Propagation::setResults(Operation *op, ArrayRef<ShardingAttr> shardings) {
   }
 }
 
-/// What the uses of a result asked for in the round before, and the pins behind it.
+/// The shardings that uses of a result asked for in the previous round, and those of the pins after
+/// it.
 SmallVector<ShardingAttr, 2> Propagation::knownRequests(Value result) const {
   SmallVector<ShardingAttr, 2> requests = requests_.lookup(result);
   if (pins_.empty())
@@ -68,8 +69,8 @@ SmallVector<ShardingAttr, 2> Propagation::knownRequests(Value result) const {
   return requests;
 }
 
-/// What pins behind the results ask for that leave some dimensions open: those are split as
-/// `assignment` splits them. Whether there is anything new.
+/// Adds the shardings of pins after the results that leave dimensions open, which are split as
+/// `assignment` splits them. Returns whether one is new.
 bool Propagation::addOpenRequests(Operation *op, const Assignment &assignment,
                                   MutableArrayRef<SmallVector<ShardingAttr, 2>> requests) {
   bool isNew = false;
@@ -98,8 +99,9 @@ bool Propagation::hasOpenPin(Operation *op) const {
   });
 }
 
-/// The choice that the operands and the known requests lead to. Where the requests follow from it,
-/// or zeros that count as contributions are about, it is made for this operation alone.
+/// The choice that follows from the operands and the known requests. If an open pin depends on the
+/// choice, or carried values count as zeros for now, it is made for this operation alone instead of
+/// once for its kind.
 const Propagation::Choice *Propagation::choose(Operation *op) {
   SmallVector<ShardingAttr> operands = effectiveOperands(op);
   SmallVector<SmallVector<ShardingAttr, 2>> requests =

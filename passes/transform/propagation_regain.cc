@@ -1,10 +1,10 @@
 //===- propagation_regain.cc - splits that a first round loses --------------------===//
 //
-// An argmax with its index over a split dimension needs it whole: it is done in two steps, of
-// which the first keeps the split.
+// An argmax with its index needs the dimension that it reduces whole. If that dimension is split,
+// it is done in two steps, of which the first keeps the split.
 //
-// A concatenation, a slice or padding gives the dimension whole that it works along. What
-// follows would then be done by every rank in whole, so a pin splits the result again:
+// The result of a concatenation, a slice or padding is whole along the dimension that it changes.
+// All later work would then be repeated on every rank, so a pin splits the result again:
 //
 //   c = concat(x [dp, -], y [dp, -]) dim 0    gathered for it, and whole
 //   c' [dp, -]                                each rank takes its part, which is free
@@ -20,8 +20,8 @@ namespace mlir::coll {
 
 namespace {
 
-/// For each dimension of the result, the operand dimension that it continues, or -1; empty for
-/// operations that are of no concern here.
+/// For each dimension of the result, the operand dimension that it continues, or -1; empty for all
+/// other operations.
 SmallVector<int64_t> getContinuedDims(Operation *op) {
   SmallVector<int64_t> dims;
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -91,7 +91,7 @@ bool Propagation::stageReductions() {
   });
   for (auto [op, loop, parts] : found)
     stageReduction(op, loop, parts);
-  // They may be at the places of the operations that they replace.
+  // New operations may have the addresses of the erased ones, so cached answers are dropped.
   kinds_.forget();
   chosen_.clear();
   captured_.clear();

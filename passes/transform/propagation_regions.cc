@@ -70,8 +70,8 @@ void Propagation::visitLoop(Operation *op) {
       for (Region &region : op->getRegions())
         open.push_back(region.getArgument(index + skipped));
   }
-  // In the first round, zero counts as anyone's contribution; afterwards the carried
-  // values are what that round made of them.
+  // In the first round, an initial zero counts as partial over any axes; afterwards the carried
+  // values have the shardings of that round.
   neutral_.insert(open.begin(), open.end());
   growCarried(op, carried);
   for (Value value : open)
@@ -81,9 +81,9 @@ void Propagation::visitLoop(Operation *op) {
   setResults(op, carried);
 }
 
-/// What two branches that yield `a` and `b` have in common. Where one splits a dimension further
-/// than the other, the other takes its part, which is free; where they differ, what is split
-/// alike remains. Contributions stay apart where both yield them.
+/// The sharding of the result of two branches that yield `a` and `b`. If one splits a dimension
+/// further than the other, the other takes its part, which is free; if they differ, the common
+/// leading axes remain. The result is partial if both yield partial values.
 static ShardingAttr meet(ShardingAttr a, ShardingAttr b) {
   if (a == b)
     return a;

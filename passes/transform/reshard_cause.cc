@@ -67,7 +67,7 @@ private:
     return allBytes / ranks;
   }
 
-  /// The other way that was considered: to split the user or the producer otherwise, or other
+  /// The alternative that was considered: another split of the user or the producer, or other
   /// moves.
   void addRunnerUp(ArrayRef<ReshardUse> uses) {
     for (Operation *op : {uses.empty() ? nullptr : uses.front().user, value_.getDefiningOp()})

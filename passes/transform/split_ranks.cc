@@ -1,10 +1,9 @@
 //===- split_ranks.cc - one program per class of ranks (L4 to L6) ----------------===//
 //
-// A control operation (scf.if, scf.index_switch, scf.for) that communicates, and
-// whose condition is a rank expression (rank_expr.h), is decided for every rank.
-// Ranks that decide alike wherever they get share a class; its program holds the
-// branches that the class takes. Everything else stays: masks and offsets that
-// depend on the rank are data, and peers stay expressions.
+// A control operation (scf.if, scf.index_switch, scf.for) that communicates, and whose condition is
+// a rank expression (rank_expr.h), is decided for every rank. Ranks that decide in the same way
+// everywhere share a class; its program holds the branches that the class takes. Everything else
+// stays: masks and offsets that depend on the rank are data, and peers stay expressions.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -87,7 +87,7 @@ LogicalResult RankClassifier::visitDecision(const RankDecision &decision, ArrayR
 LogicalResult RankClassifier::visitRegion(Region &region, ArrayRef<int64_t> ranks) {
   for (Operation &op : region.getOps()) {
     if (const RankDecision *decision = getDecision(&op)) {
-      // Visiting what is nested may move the table of decisions.
+      // Visiting nested operations may move the table of decisions.
       RankDecision copy = *decision;
       if (failed(visitDecision(copy, ranks)))
         return failure();

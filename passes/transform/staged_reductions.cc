@@ -10,7 +10,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// Comparisons and selections: their results are elements, so that it makes no difference how often
+/// Comparisons and selections: their results are among the inputs, so it does not matter how often
 /// the initial value takes part.
 bool onlySelects(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {

@@ -7,10 +7,9 @@
 
 namespace mlir::coll {
 
-/// Rewrites every scf.while inside `root` so that it forwards its carried values
-/// unchanged to its body and its results (see isUniformLoop). What the condition's
-/// region computes for them is computed again where it is used. Loops whose condition
-/// has side effects stay as they are.
+/// Rewrites every scf.while inside `root` so that it forwards its carried values unchanged to its
+/// body and its results (see isUniformLoop). Values that the condition's region computes are
+/// computed again where they are used. Loops whose condition has side effects stay as they are.
 void makeLoopsUniform(Operation *root);
 
 } // namespace mlir::coll

@@ -12,7 +12,7 @@ class AgentSet::Coloring {
 public:
   explicit Coloring(size_t size) : colors_(size, 0) {}
 
-  /// Nodes keep one colour only if they agree in `valueOf`.
+  /// Gives nodes of one colour different colours if `valueOf` differs.
   void split(llvm::function_ref<RankValue(unsigned)> valueOf) {
     DenseMap<std::pair<int64_t, int64_t>, unsigned> numbers;
     for (auto [node, color] : llvm::enumerate(colors_)) {
@@ -35,7 +35,7 @@ static unsigned renumber(MutableArrayRef<unsigned> colors) {
   return numbers.size();
 }
 
-/// What tells apart ranks of one trace, besides communicators and peers.
+/// The properties by which ranks of one trace differ, besides communicators and peers.
 struct AgentSet::Features {
   llvm::SetVector<unsigned> collectiveGroups, peerGroups;
   std::vector<const RankExpr *> decisions;
@@ -112,14 +112,14 @@ AgentSet::AgentSet(GroupTable &groups, ArrayRef<Trace> traces, ArrayRef<unsigned
     queues_ = QueueTable(ports, agents_, agentOf_);
 }
 
-/// Nothing tells ranks apart; nothing is stored by rank.
+/// Whether no property distinguishes ranks. If so, nothing is stored per rank.
 bool AgentSet::isOneAgent(ArrayRef<Features> features) const {
   return features.size() == 1 && features[0].decisions.empty() && peerGroups_.empty() &&
          llvm::all_of(collectiveGroups_,
                       [&](unsigned group) { return groups_.coversAllRanks(group); });
 }
 
-/// All ranks do the same in communicators that hold no other ranks.
+/// Makes one agent of all ranks.
 void AgentSet::makeOneAgent(const Trace &trace) {
   agents_.push_back({0, &trace});
   numRanks_.push_back(groups_.getNumRanks());

@@ -47,7 +47,7 @@ void PortTable::findFirsts(int64_t rank) {
     port = number;
   llvm::stable_sort(sorted, [&](unsigned a, unsigned b) { return getKey(a) < getKey(b); });
   for (size_t i = 0; i < sorted.size(); ++i) {
-    // Ports that have no peer do not meet anything.
+    // Ports without a peer match no other port.
     bool isSame =
         i > 0 && entries[sorted[i]].peer >= 0 && getKey(sorted[i - 1]) == getKey(sorted[i]);
     entries[sorted[i]].first = isSame ? entries[sorted[i - 1]].first : sorted[i];

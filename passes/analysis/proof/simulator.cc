@@ -14,8 +14,8 @@ using Kind = TraceNode::Kind;
 static constexpr int64_t kMinParkedTrips = 4;
 /// A while loop that counts further has no known trip count.
 static constexpr int64_t kMaxCountedTrips = int64_t(1) << 20;
-/// A proof is given up where the nodes of all agents have run this often on average, but not before
-/// some seconds.
+/// A proof is given up when each node of each agent has run this often on average, but not before
+/// kMinMaxWork nodes have run in all.
 static constexpr int64_t kMaxVisits = 4096;
 static constexpr int64_t kMinMaxWork = int64_t(1) << 24;
 

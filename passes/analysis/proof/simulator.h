@@ -1,9 +1,9 @@
 //===- simulator.h - one maximal execution of the traces --------------*- C++ -*-===//
 //
-// Sends are rendezvous, there are no wildcards, and operations are posted in program
-// order: per communicator and stream for collectives, per communicator, tag and pair
-// for sends and receives. So who meets whom does not depend on timing, and one
-// execution that runs until no rank can move decides for all.
+// Sends are rendezvous, there are no wildcards, and operations are posted in program order: per
+// communicator and stream for collectives, per communicator, tag and pair for sends and receives.
+// So which operations match does not depend on timing, and one execution that runs until no rank
+// can proceed decides for all.
 //
 // An operation in flight is a Post; it knows which request of which agent it completes.
 // Nothing is kept of operations that have completed.

@@ -27,7 +27,7 @@ void RankSimulator::encode(unsigned agent, Words &state, Words &iterations) cons
   state.push_back(-1);
   for (RankValue value : from.slots)
     state.insert(state.end(), {value.has_value(), value.value_or(0)});
-  // Where several are in flight, their order decides which one meets what.
+  // If several operations are in flight, their order decides which of them match.
   SmallVector<unsigned> serials;
   for (unsigned request : from.requests)
     if (request != kIdle && request != kComplete)
@@ -64,7 +64,7 @@ bool RankSimulator::skip(const Snapshot &before, const Snapshot &now) {
       ++at;
       if (delta == 0)
         continue;
-      // An inner loop that is at another iteration would end elsewhere.
+      // An inner loop that is at another iteration would end after another number of rounds.
       if (delta < 0 || ++numAdvancing > 1)
         return false;
       int64_t possible = (frame.trips - 1 - frame.iteration) / delta;

@@ -19,7 +19,7 @@ unsigned RankSimulator::addPost(unsigned agent, const CommEvent &event, unsigned
   return number;
 }
 
-/// The operation of `post` has met everything that it waits for.
+/// Completes the operation of `post`, which has matched everything that it waits for.
 void RankSimulator::complete(unsigned post) {
   Post &done = posts_[post];
   State &state = states_[done.agent];

@@ -78,7 +78,7 @@ std::string RankSimulator::describeAgent(unsigned agent) const {
   return text;
 }
 
-/// Where one rank's peer was named, other ranks of its agent have peers of their own.
+/// Says that other ranks of the agent fail in the same way, with peers of their own.
 void RankSimulator::noteOthers(InFlightDiagnostic &diag, int64_t rank) const {
   if (int64_t others = agents_.getNumRanks(agents_.getAgent(rank)) - 1)
     diag.attachNote() << "the same happens to " << formatCount(others)
@@ -125,7 +125,7 @@ LogicalResult RankSimulator::reportMismatch(unsigned agent, const CommEvent &eve
 /// `event` would meet `other`, whose type is another one.
 LogicalResult RankSimulator::reportTypes(unsigned agent, const CommEvent &event,
                                          const Post &other) {
-  // The first rank of the agent of `other` is in another replica, maybe.
+  // The first rank of the agent of `other` may be in another replica.
   int64_t rank = agents_.getRank(agent), position = -1;
   if (!agents_.hasFixedPeers())
     position = *getPeerExpr(agent, event).evaluate(rank, states_[agent].slots);

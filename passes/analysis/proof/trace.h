@@ -56,7 +56,7 @@ struct CountedWhile {
   std::vector<Carry> init, before, after; // before: condition to body; after: body to condition
   std::optional<RankExpr> condition;
 
-  /// Whether ranks may differ in the count while they agree in every slot.
+  /// Whether ranks that agree in every slot may still differ in the count.
   bool dependsOnRank() const;
 };
 

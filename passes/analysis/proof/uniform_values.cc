@@ -22,7 +22,7 @@ UniformValues::UniformValues(func::FuncOp function, GroupTable &groups) : groups
     auto sharding = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttr);
     mark(argument, sharding ? axesOf(sharding) : all_);
   }
-  // Upward to a fixpoint: values only ever come to vary more.
+  // Iterates to a fixpoint, which exists because the sets of axes only grow.
   bool changed = true;
   while (changed) {
     changed = false;
@@ -30,7 +30,7 @@ UniformValues::UniformValues(func::FuncOp function, GroupTable &groups) : groups
   }
 }
 
-/// Axes of one rank are none.
+/// Leaves out axes of size 1.
 UniformValues::AxisSet UniformValues::axesOf(ArrayRef<StringAttr> axes) const {
   if (!mesh_)
     return axes.empty() ? 0 : all_;
@@ -42,7 +42,7 @@ UniformValues::AxisSet UniformValues::axesOf(ArrayRef<StringAttr> axes) const {
   return set;
 }
 
-/// None where the group is no part of the mesh that axes describe.
+/// Nullopt if the group is not given by axes of the mesh.
 std::optional<UniformValues::AxisSet> UniformValues::axesOf(Operation *op, GroupAttr group) {
   if (groups_.isWorld(groups_.getGroup(op, group)))
     return all_;

@@ -14,8 +14,8 @@ struct Walk {
   int64_t loop = -1, step = 1, first = 0, last = 0;
 };
 
-/// Which loop walks a dimension, and which loops may be split. Where several do, as those of a
-/// window and of its positions, the longest one may.
+/// Which loop walks a dimension, and which loops may be split. If several loops walk one dimension,
+/// such as those of a window and of its positions, only the longest may be split.
 class LoopWalks {
 public:
   explicit LoopWalks(linalg::LinalgOp op)
@@ -26,7 +26,7 @@ public:
 
   bool isSplittable(unsigned loop) const { return splittable_[loop]; }
 
-  /// loop -1: no loop that is alone there, or that only adds.
+  /// loop -1 if `expr` is not a sum of non-negative multiples of loops.
   Walk get(AffineExpr expr) const {
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       return {dim.getPosition()};
@@ -48,7 +48,8 @@ public:
   }
 
 private:
-  /// A loop walks one dimension at most, and a result's alone.
+  /// A loop may be split if it walks at most one dimension of each tensor, and is the only loop in
+  /// a result's dimension.
   void visit(AffineMap map, bool isInput) {
     SmallVector<bool> seen(ranges_.size(), false);
     for (AffineExpr expr : map.getResults()) {

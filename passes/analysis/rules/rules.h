@@ -12,9 +12,10 @@ namespace mlir::coll {
 
 /// A rule in which every dimension must be whole.
 ShardingRule wholeRule(Operation *op);
-/// Gives `factor`-free dimensions of equal meaning one new factor.
+/// Gives two dimensions of the same meaning one new factor, unless they have one already.
 void link(ShardingRule &rule, DimFactor &a, DimFactor &b, int64_t size);
-/// Whether what other ranks leave out of a tensor of `type` can be zeros that are summed.
+/// Whether ranks can contribute zeros for the elements of a tensor of `type` that they do not have,
+/// and sum the contributions.
 bool canBeSummed(Type type);
 
 // linalg.cc

@@ -54,7 +54,7 @@ public:
   AttentionRewriter(AttentionPattern &pattern, OpBuilder &builder)
       : pattern_(pattern), builder_(builder), loc_(pattern.softmax.exponential.getLoc()) {}
 
-  /// Why it cannot be done, or empty; nothing is changed before that is known.
+  /// Why the attention cannot be fused, or empty. Nothing is changed before that is known.
   std::string check();
   void rewrite();
 
@@ -74,7 +74,7 @@ private:
   Value output_, lse_; // of the attention
 };
 
-/// Where the gradient may stand: behind all that it reads, and before all that reads it.
+/// Finds a place for the gradient: after all that it reads, and before all that reads it.
 std::array<const std::optional<AttentionProduct> *, 3>
 gradientsOf(const AttentionPattern &pattern) {
   return {&pattern.queryGradient, &pattern.keyGradient, &pattern.valueGradient};
@@ -104,7 +104,7 @@ std::string AttentionRewriter::check() {
     std::optional<Rows> rows = writeThrough((*gradient)->getResult(), pattern_.element);
     for (Operation *user : rows->base.getUsers())
       if (last && !last->isBeforeInBlock(block->findAncestorOpInBlock(*user)))
-        return "its gradients are read before all that they depend on is known";
+        return "its gradients are used before all values that they depend on are computed";
   }
   return "";
 }
@@ -156,7 +156,8 @@ Target AttentionRewriter::makeTarget(const std::optional<AttentionProduct> &prod
   return target;
 }
 
-/// What stands for the result of the product: a transposed copy, where it is not written directly.
+/// The value that replaces the result of the product: a transposed copy if the runtime does not
+/// write it directly.
 Value AttentionRewriter::finish(const Target &target,
                                 const std::optional<AttentionProduct> &product, Value result) {
   if (!target.replaced || target.isDirect)
@@ -235,7 +236,7 @@ void AttentionRewriter::rewrite() {
   makeGradient();
 }
 
-/// What is said about the attention of a function.
+/// The remark about the attention of a function.
 struct Summary {
   Operation *first = nullptr;
   int64_t fused = 0, gradients = 0, bytes = 0;

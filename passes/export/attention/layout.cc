@@ -84,7 +84,7 @@ SmallVector<int64_t> Rows::getBatchStrides() const {
   return batch;
 }
 
-/// Whether one stride leads from each head to the next one, also between groups.
+/// Whether the heads of all groups are at equal distances, so that one stride suffices.
 static bool areHeadsEven(const Rows &rows) {
   const size_t group = rows.extents.size() - 3;
   return !rows.isGrouped || group < 2 || rows.extents[group] == 1 || rows.extents[group - 1] == 1 ||
@@ -167,7 +167,7 @@ static Rows moveTo(const Rows &rows, const Located &located, Value base, int64_t
   return moved;
 }
 
-/// Rows of a slice in what it is a slice of.
+/// The rows of a slice, as rows of the tensor that it is a slice of.
 static std::optional<Rows> lookThroughSlice(const Rows &rows, tensor::ExtractSliceOp slice) {
   std::optional<Located> located = locate(rows);
   ArrayRef<int64_t> offsets = slice.getStaticOffsets();

@@ -30,7 +30,7 @@ struct Rows {
            strides == other.strides && first == other.first;
   }
   bool operator!=(const Rows &other) const { return !(*this == other); }
-  /// Whether the runtime can read it so.
+  /// Whether the runtime can read rows with this layout.
   bool isUsable() const;
   /// The strides of the batch's axes, at most two: of three, a head and its group are one.
   SmallVector<int64_t> getBatchStrides() const;
@@ -39,7 +39,7 @@ struct Rows {
 /// `value` itself; axis i is its dimension `dims[i]`. Its other dimensions are of extent 1.
 Rows getRows(Value value, ArrayRef<int64_t> dims, bool isGrouped);
 
-/// Rows that an operation reads, and where their elements come from.
+/// The rows that an operation reads, and where their elements come from.
 struct RowSource {
   Rows own;                   // as the operation reads them
   SmallVector<int64_t> dims;  // of `own.base`, by axis

@@ -25,8 +25,8 @@ struct Positions {
   }
 };
 
-/// What `value` is as positions: made of counted positions, numbers, comparisons, selections and
-/// broadcasts of these, or read from a constant.
+/// `value` as positions, if it is made of counted positions, numbers, comparisons, selections and
+/// broadcasts of these, or is such a constant; else nullopt.
 std::optional<Positions> readPositions(Value value);
 
 /// `input` with its dimensions where `dims` says, as getSpreadDims does.

@@ -1,7 +1,7 @@
 //===- pattern.cc - attention and its gradient in a step -----------------------------===//
 //
-// From the exponentials of a softmax all that depends on them is followed to matrix products. Each
-// product must be one of four: P V, P^T dO, dS K, dS^T Q.
+// All operations that depend on the exponentials of a softmax are followed up to matrix products.
+// Each product must be one of four: P V, P^T dO, dS K, dS^T Q.
 //
 //===----------------------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-// Factors of formulas differ by less, where they are rounded to f32.
+// Factors of formulas that are rounded to f32 differ by less than this.
 static constexpr double kTolerance = 1e-4;
 // More users than any softmax has.
 static constexpr size_t kMaxUsers = 256;
@@ -105,8 +105,9 @@ static int64_t findSumLoop(linalg::GenericOp op) {
   return found;
 }
 
-/// The keys lack at most two dimensions: the queries, and the heads that share keys. The mask moves
-/// along the queries; without one the two are equal, and the later one is taken.
+/// At most two dimensions of the scores are not those of the keys: the queries, and the heads that
+/// share keys. The mask depends on the queries. Without a mask the two are interchangeable, and the
+/// later one is taken as the queries.
 bool AttentionFinder::chooseQueries(ArrayRef<int64_t> candidates) {
   if (candidates.empty() || candidates.size() > 2)
     return false;
@@ -163,8 +164,8 @@ bool AttentionFinder::splitDims() {
   return true;
 }
 
-/// Where the scores are not understood: the dimension of the queries stands before that of the
-/// keys. Only to tell attention from another softmax.
+/// For scores that cannot be read: assumes that the dimension of the queries stands before that of
+/// the keys. This only serves to tell attention from another softmax.
 bool AttentionFinder::guessDims() {
   const int64_t rank = pattern_.softmax.shape.size();
   if (rank < 2 || pattern_.softmax.keyDim != rank - 1)
@@ -265,17 +266,17 @@ bool AttentionFinder::readSink(const ScoreProduct &product) {
     return scoreOperations_.contains(product.getFactor(factor).getDefiningOp());
   };
   if (isScores(0) && isScores(1))
-    return fail("its probabilities are multiplied by what depends on them");
+    return fail("its probabilities are multiplied by values that depend on them");
   unsigned factor = isScores(0) ? 0 : 1;
   std::optional<ScoreValue> value = reader_->read(product.getFactor(factor));
   if (!value) {
     Operation *other = reader_->getProblem();
-    return fail("what is made of its probabilities depends on " +
+    return fail("a value computed from its probabilities depends on " +
                 (other ? other->getName().getStringRef() : StringRef("an argument")));
   }
   std::optional<ProductLoops> loops = splitLoops(product, factor, value->dims);
   if (!loops)
-    return fail("its probabilities are in a product that is none of attention");
+    return fail("its probabilities are in a product that is not part of attention");
   bool sumsKeys = product.findDim(factor, loops->summed) ==
                   llvm::find(value->dims, pattern_.softmax.keyDim) - value->dims.begin();
   const bool isGrouped = sumsKeys && loops->group >= 0;
@@ -339,7 +340,7 @@ bool AttentionFinder::readGradient() {
   return true;
 }
 
-/// What goes away is read by nothing that stays.
+/// Operations that are removed must have no user that stays.
 bool AttentionFinder::checkUsers() {
   for (Operation *op : operations_)
     for (Operation *user : op->getUsers())
@@ -354,7 +355,7 @@ static StringAttr stricter(StringAttr a, linalg::GenericOp op) {
   return !a || (b && b.getValue() == kPrecisionHighest) ? b : a;
 }
 
-/// Whether the runtime computes attention of such sizes and types.
+/// Whether the runtime supports attention of these sizes and types.
 bool AttentionFinder::checkForm() {
   const Softmax &softmax = pattern_.softmax;
   if (batchDims_.size() > 2)

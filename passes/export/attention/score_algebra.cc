@@ -87,8 +87,8 @@ std::optional<ScoreFormula> ScoreFormula::dividedBy(const ScoreFormula &other) c
 std::optional<ScoreFormula> ScoreFormula::summedOverRow() const {
   ScoreFormula formula;
   for (const auto &[term, factor] : terms_) {
-    // What is the same all along the row stands before the sum. How many keys a sum of it alone
-    // would count depends on the mask.
+    // A factor that is constant along the row is moved out of the sum. A sum of such a factor alone
+    // has no form, because the number of keys depends on the mask.
     if ((term.exponentials == 0 && term.gradients == 0) || term.isMasked)
       return std::nullopt;
     ScoreTerm summed;

@@ -54,9 +54,9 @@ public:
   std::optional<ScoreFormula> summedOverRow() const;
   ScoreFormula masked() const;
 
-  /// The number that it is, if it is one.
+  /// The value, if the formula is a number.
   std::optional<double> getNumber() const;
-  /// c where this is c times `other`, up to rounding by `tolerance`.
+  /// c if this formula is c times `other`, up to rounding by `tolerance`.
   std::optional<double> getRatio(const ScoreFormula &other, double tolerance) const;
 
 private:

@@ -178,8 +178,8 @@ std::optional<ScoreValue> ScoreReader::readRowSum(linalg::GenericOp op) {
   return ScoreValue{*sum, dims};
 }
 
-/// The dimensions of what it is first computed with are taken for the scores' in their order; who
-/// uses it checks that against the factors.
+/// The dimensions of the tensor that it is first combined with are assumed to be those of the
+/// scores in their order. The caller checks that against the factors.
 std::optional<ScoreValue> ScoreReader::readGradientProduct(const ScoreProduct &product) {
   linalg::GenericOp op = product.op;
   Value value = op.getResult(0);

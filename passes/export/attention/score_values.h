@@ -19,7 +19,7 @@ struct ScoreValue {
   SmallVector<int64_t> dims;
 };
 
-/// The number of which all of a tensor is, also where it is broadcast or rounded.
+/// The number that all elements of a tensor are, looking through broadcasts and roundings.
 std::optional<double> readNumber(Value value);
 
 /// The factors of a matrix product and its result, each with the loop of every dimension. The
@@ -54,7 +54,7 @@ public:
   std::optional<ScoreValue> read(Value value);
 
   Operation *getProblem() const { return problem_; }
-  /// What depends on scores or their gradient and was read so far.
+  /// The values read so far that depend on the scores or on their gradient.
   const llvm::SetVector<Operation *> &getOperations() const { return operations_; }
   const std::optional<ScoreProduct> &getGradientProduct() const { return gradient_; }
   /// Which dimension of the scores each dimension of its result is.

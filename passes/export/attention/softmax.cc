@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-// What a mask puts in place of scores is at most this, so that its exponential is zero.
+// A mask replaces scores by at most this number, so that the exponential is zero.
 static constexpr double kHidden = -1e4;
 
 /// The value before it was rounded or widened.
@@ -172,7 +172,7 @@ bool ScoreWalk::scaleBy(Operation *op) {
     number = readNumber(right);
   }
   if (!number || *number <= 0)
-    return fail("its scores are multiplied by what is not a positive number");
+    return fail("its scores are multiplied by something other than a positive number");
   softmax_.scale *= isa<arith::MulFOp>(op) ? *number : 1 / *number;
   return next(left);
 }

@@ -76,7 +76,7 @@ private:
     });
   }
 
-  /// A filter is smaller than what it slides over.
+  /// A filter is smaller than the tensor that it slides over.
   static bool isFilter(ArrayRef<Window> windows) {
     int64_t outputs = 1, places = 1;
     for (const Window &w : windows)
@@ -163,7 +163,7 @@ private:
     return isWhole || widen(form) ? std::optional(form) : std::nullopt;
   }
 
-  /// Computes x with its padding, of which the sum's x is a part.
+  /// The convolution computes x with its padding; the x of the sum is a part of that.
   bool widen(ConvolutionForm &form) const {
     form.cut.push_back(0);
     form.cutShape.push_back(form.batch);

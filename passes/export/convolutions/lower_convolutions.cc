@@ -14,10 +14,10 @@ namespace mlir::coll {
 
 namespace {
 
-// Fewer multiplications than that are no call worth.
+// With fewer multiplications a call of the library is not worth it.
 constexpr int64_t kFewest = 512;
 
-/// What a sum is, and what its convolution replaces.
+/// The form of a sum, and the operation that its convolution replaces.
 struct Plan {
   linalg::GenericOp op;
   Operation *replaced; // the sum, or what rounds it
@@ -177,7 +177,8 @@ struct LowerConvolutionsPass : public impl::LowerConvolutionsPassBase<LowerConvo
       if (op.hasPureTensorSemantics() && isMultiplyAdd(op))
         sums.push_back(op);
     });
-    // One after the other: a plan names the operand that it reads, which may be a sum before it.
+    // Plans are made one after the other, because the operand that a plan reads may be the result
+    // of an earlier one.
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : sums)
       if (std::optional<Plan> plan = planConvolution(op))

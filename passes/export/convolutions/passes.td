@@ -13,11 +13,11 @@ def LowerConvolutionsPass : Pass<"coll-lower-convolutions", "::mlir::ModuleOp"> 
   let summary = "convolutions and their gradients to coll.convolution";
   let description = [{
     Finds the products that are summed over windows of one operand, and reads from their index maps
-    which dimensions are batch, groups, channels, features and places: a gradient with respect to the
-    filter is a convolution whose batch and channels have changed places, one with respect to the data
-    a convolution of a tensor that was spread. Padding and spreading with zeros become attributes.
-    Operands that lie otherwise than coll.convolution wants them are copied. A window of one place
-    that does not move in steps stays a matrix product.
+    which dimensions are batch, groups, channels, features and places: a gradient with respect to
+    the filter is a convolution with batch and channels exchanged, and a gradient with respect to
+    the data is a convolution of a tensor that was spread. Padding and spreading with zeros become
+    attributes. Operands whose layout is not the one that coll.convolution needs are copied. A
+    window of one place that does not move in steps stays a matrix product.
   }];
 }
 

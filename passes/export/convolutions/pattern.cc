@@ -41,7 +41,7 @@ std::optional<SmallVector<std::pair<int64_t, int64_t>>> readTerms(AffineExpr exp
   return isPlain || isWindow ? std::optional(terms) : std::nullopt;
 }
 
-/// Sorts the windowed operand's dimensions; false where one does not fit.
+/// Assigns roles to the windowed operand's dimensions; false if one does not fit.
 bool readWindowed(AffineMap map, ConvolutionLoops &loops) {
   for (AffineExpr expr : map.getResults()) {
     auto terms = readTerms(expr, map.getNumDims());
@@ -66,7 +66,8 @@ bool readWindowed(AffineMap map, ConvolutionLoops &loops) {
   return true;
 }
 
-/// Gives each other loop its part in the sum; false where one has none, or another one has it.
+/// Assigns a role in the sum to each remaining loop; false if a loop fits no role, or the role is
+/// taken.
 bool sortLoops(ConvolutionLoops &loops) {
   llvm::SmallBitVector used(loops.extents.size());
   for (const auto &spatial : loops.spatial) {

@@ -36,7 +36,7 @@ struct ConvolutionLoops {
   SmallVector<int64_t> extents; // of the loops
 };
 
-/// Fails where the operation is no such sum.
+/// Fails if the operation is not such a sum.
 std::optional<ConvolutionLoops> readConvolutionLoops(linalg::GenericOp op);
 
 /// A tensor under zeros that were put around and between its elements; one entry for each of its

@@ -22,7 +22,7 @@ static LogicalResult checkSizes(Operation *op, TypeRange types, StringRef what) 
   return success();
 }
 
-/// The caller holds complete tensors, of which ranks hold blocks; it cannot pass partial
+/// The caller has whole tensors, of which each rank gets a block; it cannot pass partial
 /// contributions.
 static LogicalResult checkWhole(func::FuncOp func) {
   auto isPartial = [](ShardingAttr sharding) { return sharding && sharding.isPartial(); };

@@ -59,8 +59,8 @@ int64_t getBytes(Type type);
 /// instead of being read-only data.
 inline constexpr llvm::StringLiteral kFillAttr = "emit.fill";
 
-/// One piece of memory. `index`: argument, result or constant number, or the byte
-/// offset in the arena.
+/// A piece of memory. `index` is the number of the argument, result or constant, or the byte offset
+/// in the arena.
 struct Slot {
   enum class Kind { Arg, Result, Constant, Arena };
   Kind kind = Kind::Arena;
@@ -68,7 +68,7 @@ struct Slot {
   int64_t bytes = 0;
 };
 
-/// What a value holds, or memory that has no value: scratch, a result's buffer, a temporary.
+/// The content of a value, or memory without a value: scratch, a result's buffer, a temporary.
 struct PlannedContent {
   unsigned slot = 0;
   int64_t bytes = 0;

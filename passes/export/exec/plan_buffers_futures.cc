@@ -2,8 +2,8 @@
 //
 // What such an operation reads and writes has a memory of its own, which stays where it is from the
 // start to the await: the future, the loop's argument, what a round yields and the loop's result
-// share it. A source is brought there before the start, a result is taken from there after the
-// await; where lifetimes allow it, they share the buffer, too.
+// share it. A source is copied there before the start, and a result is copied from there after the
+// await; if lifetimes allow it, they share the buffer instead.
 
 #include "passes/export/exec/plan_buffers_impl.h"
 

@@ -69,8 +69,9 @@ static bool isMove(const Tie &tie) {
   return tie.kind != Tie::Kind::Alias && tie.kind != Tie::Kind::Future;
 }
 
-// What is in flight first, because it cannot be copied; then inner loops, because their copies run
-// most often; then ties that would cost a copy; sharing to save memory last.
+// Order: contents in flight first, because they cannot be copied; then ties that would cost a copy,
+// those in inner loops first, because such copies run most often; last, sharing that only saves
+// memory.
 void BufferPlanner::mergeTies() {
   std::vector<unsigned> order(ties_.size());
   for (unsigned i = 0; i < order.size(); ++i)
@@ -99,7 +100,7 @@ void BufferPlanner::mergeTies() {
   }
   for (auto &[at, ties] : left)
     orderCopies(at, ties);
-  // What stays where it is comes last: copies may still read it.
+  // Moves without a copy come last: copies may still read their contents.
   for (const Tie &tie : ties_)
     if (isMove(tie) && find(tie.src) == find(tie.dst))
       plan_.movesBefore[tie.at].push_back({tie.src, tie.dst, /*isCopy=*/false});

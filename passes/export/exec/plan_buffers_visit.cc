@@ -103,8 +103,8 @@ void BufferPlanner::visitAwait(AwaitOp op) {
   tie(Tie::Kind::Alias, source, dst, op);
 }
 
-/// Nothing is computed in place. The gradient needs scratch memory.
-/// Attention and convolutions, which read all their operands and write all their results.
+/// Nothing is computed in place. The gradient needs scratch memory. Attention and convolutions,
+/// which read all their operands and write all their results.
 void BufferPlanner::visitAttention(Operation *op) {
   for (Value result : op->getResults())
     defineResult(result);

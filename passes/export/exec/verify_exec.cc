@@ -1,13 +1,13 @@
 //===- verify_exec.cc - the plan of the memory, checked ---------------------------===//
 //
-// Follows which content is in which bytes. A read is right if, on every way to it, nothing has
-// been written over the content since it was written through its own view. So two contents that
-// are alive at the same time cannot overlap: the later write ends the earlier content, and its
-// next read is an error.
+// Tracks which content is in which bytes. A read is right if, on every path to it, nothing has been
+// written over the content since it was written through its own view. So two contents that are
+// alive at the same time cannot overlap: the later write ends the earlier content, and its next
+// read is an error.
 //
 // State: disjoint pieces of memory with the view whose content each holds, and the pieces that
-// communications in flight read and write. Where ways meet, a content is there if it is on all
-// of them; loops are followed until that does not change.
+// communications in flight read and write. Where paths meet, a content is present if it is present
+// on all of them; loops are repeated until the state does not change.
 //
 //===----------------------------------------------------------------------------===//
 

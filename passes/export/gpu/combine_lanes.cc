@@ -28,7 +28,8 @@ void combineWidth(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &a
   accumulators.resize(count);
 }
 
-/// `columns`: the distance of an output's lanes.
+/// Combines the lanes of each output by shuffles. `columns` is the distance between the lanes of
+/// one output.
 static void combineWarp(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
                         int64_t lanes, int64_t columns = 1) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
@@ -38,8 +39,8 @@ static void combineWarp(LaunchBuilder &launch, const Nest &nest, SmallVector<Val
     });
 }
 
-/// Memory of `warps` x `columns` for each accumulator, in which the first threads of each warp, of
-/// the block of `warps`, have left theirs.
+/// Shared memory of `warps` x `columns` for each accumulator, to which the first `columns` threads
+/// of each warp have written theirs.
 static SmallVector<Value> shareFirst(LaunchBuilder &launch, ArrayRef<Value> accumulators,
                                      int64_t warps, int64_t columns, Value inWarp) {
   ImplicitLocOpBuilder &b = launch.b;
@@ -64,7 +65,7 @@ static Value threadInWarp(LaunchBuilder &launch, int64_t blockSize) {
   return launch.rem(launch.threadInBlock(blockSize), kWarp, blockSize);
 }
 
-/// A block has one output: its warps meet in shared memory.
+/// For blocks with one output: combines the warps through shared memory.
 static void combineWarps(LaunchBuilder &launch, const Nest &nest, SmallVector<Value> &accumulators,
                          int64_t warps) {
   Value inWarp = threadInWarp(launch, warps * kWarp);

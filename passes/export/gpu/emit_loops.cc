@@ -13,7 +13,7 @@ constexpr int64_t kBlockSize = 128;
 // About what a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
 constexpr int64_t kPositionsAhead = 8;
-// Threads that own positions all read all of them: with more of these the reading takes longer.
+// Each thread that owns positions reads all of them, so more threads make reading slower.
 constexpr int64_t kManyOwners = 64 * 1024;
 
 /// The iterations of a loop from 0 in steps of 1; 0 if it is no such loop.
@@ -168,7 +168,7 @@ void restrictToOwner(LaunchBuilder &launch, const Ownership &ownership, Value ow
 void readPositionsAhead(LaunchBuilder &launch, const Ownership &ownership) {
   Operation *branch = launch.mapping.lookup(ownership.section)->getParentOp();
   auto loop = dyn_cast<scf::ForOp>(branch->getParentOp());
-  // A loop of one iteration is none any more once it is unrolled.
+  // Unrolling removes a loop of one iteration.
   if (!loop || getExtent(loop) % kPositionsAhead != 0 || getExtent(loop) <= kPositionsAhead ||
       failed(loopUnrollByFactor(loop, kPositionsAhead)))
     return;

@@ -16,12 +16,13 @@ void emitNest(func::FuncOp kernel, gpu::GPUModuleOp code, const Nest &nest);
 void emitSideBySide(func::FuncOp kernel, gpu::GPUModuleOp code, ArrayRef<Nest> nests);
 
 /// Launches of a nest with reduction loops. Where neighbouring elements of the inputs belong to one
-/// output, neighbouring threads share an output and combine what they have through shuffles and
-/// shared memory; else each has an output of its own. Where outputs are few, the reduction is cut
-/// into parts, whose results a second launch combines. The order depends on the shapes only.
+/// output, neighbouring threads share an output and combine their accumulators through shuffles and
+/// shared memory; else each thread has an output of its own. If there are few outputs, the
+/// reduction is cut into parts, whose results a second launch combines. The order depends on the
+/// shapes only.
 void emitReduction(func::FuncOp kernel, gpu::GPUModuleOp code, const Nest &nest);
 
-/// Launches an operation that is no such nest, a loop or a store. Loops whose iterations write
+/// Launches an operation that is not such a nest: a loop or a store. Loops whose iterations write
 /// different elements run in different threads, all others within a thread. Where such loops are
 /// few and all accesses are at one computed position, threads share the positions: each runs all
 /// iterations and does what concerns its own, so that the order of updates stays.

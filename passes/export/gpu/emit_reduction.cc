@@ -27,9 +27,9 @@ namespace {
 constexpr int64_t kBlockSize = 256, kMaxLanes = 1024;
 // About what a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
-// A part or a lane has at least so many iterations.
+// A part or a lane has at least this many iterations.
 constexpr int64_t kMinIterations = 4, kMinPart = 16;
-// So many reads of a thread are under way, times its operands.
+// A thread has this many reads in flight for each operand.
 constexpr int64_t kMaxUnroll = 4;
 // Outputs whose partial sums are one access to memory, of 32 bytes in f32.
 constexpr int64_t kColumns = 8;

@@ -27,9 +27,9 @@ namespace mlir::coll {
 namespace {
 
 constexpr int64_t kBlockSize = 256, kMaxLanes = 1024;
-// A row this short is a thread's.
+// A row of up to this length is done by one thread.
 constexpr int64_t kShortRow = 16;
-// So many pieces of a row are code of their own; a longer row is a loop.
+// Up to this many pieces of a row are unrolled; a longer row is a loop.
 constexpr int64_t kMaxPieces = 4;
 
 /// How the threads of a block share rows.
@@ -60,7 +60,7 @@ struct Writer {
   unsigned nest, output;
 };
 
-/// The group with all that the emission wants to know of it.
+/// The group with the analyses that the emission needs.
 struct Analysis {
   explicit Analysis(const RowNests &group) : group(group) {}
 
@@ -235,8 +235,8 @@ private:
     return emitter.emit(at, emitter.loadInputs(at, known), accumulators);
   }
 
-  /// What a nest makes at `width` columns, by position and output; the accumulations among it mean
-  /// nothing.
+  /// The values that a nest computes at `width` columns, by position and output; those of
+  /// accumulating outputs are unused.
   const NestEmitter::Values &elementsOf(unsigned n, Value column) {
     auto it = elements.find(n);
     if (it == elements.end())

@@ -1,8 +1,8 @@
 //===- lower_kernels.h - kernel functions to GPU launches --------------*- C++ -*-===//
 //
-// A kernel function (coll-outline-kernels) becomes launches of gpu.func, in order on
-// one stream. Temporaries that live from one launch to the next are in scratch memory.
-// Nothing here opens a library of the vendor: the result is PTX text.
+// A kernel function (coll-outline-kernels) becomes launches of gpu.func, in order on one stream.
+// Temporaries that live from one launch to the next are in scratch memory. This needs no library of
+// the vendor: the result is PTX text.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ struct GpuKernel {
 
 struct GpuOptions {
   std::string chip = "sm_90"; // sm_80, sm_90, sm_100, …
-  /// Bitcode of the vendor's math functions. Empty, or no such file: functions without an
-  /// approximation are an error at their operation.
+  /// Path of the bitcode of the vendor's math functions. If it is empty or there is no such file, a
+  /// function without an approximation is an error at its operation.
   std::string libdevice;
   unsigned threads = 0; // that compile PTX; 0: one per processor
 };

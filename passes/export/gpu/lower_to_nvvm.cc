@@ -24,7 +24,7 @@
 namespace mlir::coll {
 namespace {
 
-// Every buffer is aligned so.
+// The alignment of every buffer, in bytes.
 constexpr int64_t kAlignment = 64;
 
 LogicalResult expandAddresses(gpu::GPUModuleOp code) {

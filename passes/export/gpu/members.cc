@@ -19,7 +19,7 @@ public:
   MemberAccess(gpu::GPUFuncOp function, Value parameter)
       : function(function), parameter(parameter) {}
 
-  /// Adds the members' parameters behind the others.
+  /// Appends the parameters for the members' memory.
   void addParameters(int64_t size) {
     for (int64_t i = 0; i < size; ++i) {
       unsigned last = function.getNumArguments();

@@ -75,7 +75,7 @@ public:
   /// Values by iteration and output of the nest, or by operand and iteration.
   using Values = SmallVector<SmallVector<Value>>;
 
-  /// What one iteration for each of `width` positions from `at` (an index per loop) on reads, by
+  /// The values that the iterations at `width` positions from `at` (an index per loop) read, by
   /// operand and position. May be far before the iteration: threads read what they write only at
   /// the same element. Operands whose values are `known`, by operand and position, are not loaded.
   Values loadInputs(ArrayRef<Value> at, const Values &known = {});

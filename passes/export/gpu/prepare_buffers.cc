@@ -134,7 +134,7 @@ bool isSameView(Value a, Value b) {
          x.getMixedStrides() == y.getMixedStrides();
 }
 
-/// What is computed in its place, as the parts of a concatenation are, needs no copy.
+/// A part that is computed in place, such as that of a concatenation, needs no copy.
 void replaceCopy(memref::CopyOp op) {
   OpBuilder b(op);
   if (!isSameView(op.getSource(), op.getTarget()))
@@ -144,8 +144,8 @@ void replaceCopy(memref::CopyOp op) {
 
 /// exp(x) = 2^n * 2^f with n = round(x * log2(e)) and |f| <= 1/2, for which GPUs have an
 /// instruction. n comes out of the lowest bits of a large sum, and goes into the exponent of the
-/// result. Where that is no exponent of a normal number, the instruction itself gives infinity,
-/// zero and what is no number.
+/// result. If that is not the exponent of a normal number, the instruction itself gives infinity,
+/// zero or NaN.
 struct ExpandExp : public OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 

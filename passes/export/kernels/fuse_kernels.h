@@ -16,7 +16,7 @@ int64_t countIterations(linalg::GenericOp op);
 /// from memory. `recomputes`: also at several uses, if that reads no more memory.
 bool shouldFuseProducer(OpOperand *fusedOperand, bool recomputes);
 
-/// An element that is looked up in an elementwise result is computed, if few are.
+/// Replaces a look-up of a few elements of an elementwise result by their computation.
 void addExtractPatterns(RewritePatternSet &patterns);
 
 /// Whether moving the reshape across the generic lets the generic meet its neighbours' loops; false

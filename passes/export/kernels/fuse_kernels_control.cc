@@ -9,10 +9,11 @@
 namespace mlir::coll {
 namespace {
 
-// A body larger than this gains nothing from growing; it only spills registers.
+// A body larger than this does not gain from further fusion: it spills registers.
 constexpr unsigned kMaxBodyOps = 150;
 constexpr unsigned kMaxInputs = 20;
-// A body up to this size is hidden behind the memory that it saves.
+// Computing a body of up to this size again costs no more time than the memory accesses that it
+// saves.
 constexpr unsigned kMaxRecomputedOps = 24;
 
 /// Cost of one iteration of a body.

@@ -1,7 +1,7 @@
 //===- fuse_kernels_extract.cc - elements of what another loop nest computes -----===//
 //
-// A look-up of a few elements, such as the logarithms of the labels' probabilities, computes them:
-// the tensor that they were looked up in need not exist.
+// A look-up of a few elements, such as the logarithms of the labels' probabilities, is replaced by
+// their computation, so that the tensor in which they were looked up is not needed.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@
 namespace mlir::coll {
 namespace {
 
-// Looking up more than one element of so many reads the producer's inputs too often.
+// At most one element of this many may be looked up; more would read the producer's inputs too
+// often.
 constexpr int64_t kSparse = 8;
 constexpr unsigned kMaxBodyOps = 24;
 

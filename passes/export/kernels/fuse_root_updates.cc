@@ -1,9 +1,9 @@
 //===- fuse_root_updates.cc - gradients in, parameters out, in one kernel --------===//
 //
-// Roots of parameters make three operations of an update: each rank gets the sum of its part of the
-// gradients, a kernel computes the new part of the parameters, and all ranks get all parts. Where a
-// GPU reaches the memory of the others, the kernel alone can do it: it adds up what the members
-// have of a gradient as it loads it, and stores the new parameter to all of them.
+// An update of parameters with roots is three operations: each rank gets the sum of its part of the
+// gradients, a kernel computes the new part of the parameters, and all ranks get all parts. If a
+// GPU reaches the memory of the others, the kernel alone can do it: it adds up the gradients of all
+// members as it loads them, and stores each new parameter to all of them.
 //
 //   %s = reduce_scatter %g              %all, %m = scf.if exec.reaches {
 //   %p, %m = call @update(%s, %m0)  ->    barrier; call @root_update(%g, %m0, …); barrier
@@ -49,14 +49,14 @@ struct RootUpdate {
 
 bool isParallel(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
-/// Whether the operand's elements are read or written once each, as `value` has them.
+/// Whether each element of the operand is read or written once, in the order of `value`.
 bool isElementwise(OpOperand &use) {
   auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
   return op && isParallel(op) && op.getMatchingIndexingMap(&use).isPermutation();
 }
 
-/// Whether every element of the result depends on the sum's element alone, by operations of which
-/// the form on the members' memory exists (export/gpu/members.h).
+/// Whether every element of the result depends only on the same element of the sum, through
+/// operations that can work on the members' memory (export/gpu/members.h).
 bool isElementwise(RootUpdate &update) {
   if (update.kernel->hasAttr(kRowsAttr) || !update.kernel.getBody().hasOneBlock())
     return false;
@@ -80,8 +80,8 @@ bool isElementwise(RootUpdate &update) {
   return init->get() == into && isElementwise(*init) && !writer.payloadUsesValueFromOperand(init);
 }
 
-/// Whether operations from the sum to the gathering can move to the kernel's place: whoever
-/// communicates between them is of the same group.
+/// Whether the operations from the sum to the gather can move to the position of the kernel: any
+/// communication between them has to be over the same group.
 bool mayMove(RootUpdate &update) {
   CommunicationFinder finder;
   for (Operation *op = update.scatter->getNextNode(); op != update.gather; op = op->getNextNode()) {
@@ -130,8 +130,8 @@ private:
 
 } // namespace
 
-/// The size of the group; 0 if it is too large, or if ranks of other classes are members: their
-/// memory has another plan.
+/// The size of the group; 0 if it is too large, or if ranks of other classes, whose memory has
+/// another plan, are members.
 int64_t FuseRootUpdatesPass::countMembers(GroupAttr group, MeshOp mesh, const RankClass &ranks) {
   int64_t members = 0;
   for (const SmallVector<int64_t> &list : getGroupLists(group, mesh)) {
@@ -191,8 +191,8 @@ func::FuncOp FuseRootUpdatesPass::makeKernel(RootUpdate &update) {
     auto aliases = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kMayAliasAttr);
     if (!aliases)
       continue;
-    // Nothing but the gradients may be where the parameters go: of its part a member alone reads an
-    // element of them, before it stores it.
+    // The parameters may only overwrite the gradients: an element of a member's part is read by
+    // this member alone, before it stores the parameter there.
     const bool isGradient = i == update.shard;
     SmallVector<int64_t> left(aliases.asArrayRef());
     llvm::erase_if(left, [&](int64_t result) { return isGradient != (result == update.result); });
@@ -227,8 +227,8 @@ func::FuncOp FuseRootUpdatesPass::makeKernel(RootUpdate &update) {
   return kernel;
 }
 
-/// The call of that kernel, between barriers: before it no gradient is complete on all members, and
-/// behind it all have all parameters.
+/// The call of that kernel, between barriers. After the first one all members' gradients are
+/// complete; after the second one all members have all parameters.
 SmallVector<Value> FuseRootUpdatesPass::callTogether(OpBuilder &b, RootUpdate &update,
                                                      func::FuncOp kernel) {
   Location loc = update.call.getLoc();

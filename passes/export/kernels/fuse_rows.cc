@@ -2,10 +2,8 @@
 //
 // Invariant: a group's calls could run one after the other where the last one stands.
 //
-//   %m = call @max(%x)      -> one value a row
-//   %e, %s = call @exp(%x, %m)
-//   %p = call @div(%e, %s)
-//   => %p = call @rows_0(%x): %e, %m and %s are not in memory any more
+//   %m = call @max(%x) -> one value a row %e, %s = call @exp(%x, %m) %p = call @div(%e, %s) => %p =
+//   call @rows_0(%x) %e, %m and %s are no longer in memory
 //
 //===----------------------------------------------------------------------------===//
 
@@ -29,8 +27,8 @@ namespace mlir::coll {
 
 namespace {
 
-// A thread or a few share a row, so that few long rows do not fill a GPU. Small tensors do not
-// either way, and each kernel less counts.
+// One thread or a few share a row, so that few long rows do not fill a GPU. Small tensors never do,
+// and for them one kernel less is a gain.
 constexpr int64_t kMinRows = 64, kSmall = 1 << 16;
 constexpr unsigned kMaxCalls = 16, kMaxOperands = 32;
 
@@ -119,7 +117,8 @@ private:
     return false;
   }
 
-  /// Whether what the group makes is read within it as it was made, element by element or by rows.
+  /// Whether the values that the group computes are read inside it in the way they were computed,
+  /// element by element or by row.
   static bool hasMatchingAccesses(const RowGroup &group) {
     for (const auto &[op, call] : group.calls)
       for (unsigned i = 0; i < call.numInputs(); ++i) {

@@ -33,7 +33,7 @@ struct RowCall {
   RowAccess getResultAccess(unsigned result, int64_t rows, int64_t columns) const;
 };
 
-/// The tensor that a value is a reshape of.
+/// The tensor of which the value is a reshape.
 Value skipReshapes(Value value);
 
 /// Calls of one block whose kernels become one: along rows, or side by side where there are none.

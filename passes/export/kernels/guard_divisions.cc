@@ -1,7 +1,7 @@
 //===- guard_divisions.cc - integer divisions that cannot trap -------------------===//
 //
-// The processor traps on a divisor of 0, and on the smallest number divided by -1. Padding
-// holds anything, and so may a user's data.
+// The processor traps on a divisor of 0, and on the smallest number divided by -1. Padding may hold
+// any value, and so may a user's data.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -19,7 +19,7 @@ public:
   /// They are called PREFIX0, PREFIX1, …, and stand at the end of `scope`.
   KernelSet(Operation *scope, StringRef prefix) : scope(scope), symbols(scope), prefix(prefix) {}
 
-  /// Takes the function over; returns it or an equal one.
+  /// Takes ownership of the function; returns it or an equal one.
   func::FuncOp add(func::FuncOp function) {
     auto [entry, inserted] = byText.try_emplace(print(function));
     if (!inserted) {

@@ -12,7 +12,7 @@
 namespace mlir::coll {
 
 /// Makes the innermost loop contiguous for as many operands as possible, allows a sum along it to
-/// be reassociated, and joins loops that are one. May replace `op`.
+/// be reassociated, and merges adjacent loops that move together. May replace `op`.
 void prepareLoops(RewriterBase &rewriter, linalg::GenericOp op);
 
 /// Operations that become one kernel. `ops` are in block order, the root last. destinations[k] is

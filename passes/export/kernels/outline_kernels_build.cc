@@ -263,8 +263,8 @@ bool canComputeInSlice(Operation *producer, Value base) {
 /// is bufferized, and a bucket of parameters has hundreds.
 constexpr size_t kMaxInsertions = 16;
 
-/// Walks up the chain of insertions and adds it, first insertion last; what is left of a long chain
-/// is another kernel. Returns the slot of the tensor that the chain starts from.
+/// Walks up the chain of insertions and adds it, first insertion last; the rest of a long chain
+/// becomes another kernel. Returns the slot of the tensor that the chain starts from.
 OpOperand *collectInsertions(tensor::InsertSliceOp last, SmallVectorImpl<Operation *> &ops) {
   tensor::InsertSliceOp first = last;
   ops.push_back(last);

@@ -1,7 +1,8 @@
 //===- row_form.h - a linalg operation as rows and columns -------------*- C++ -*-===//
 //
-// Softmax, layer norm and their gradients reduce rows and go on with the elements: their
-// operations differ in their loops, but all see the same rows × columns in row-major order.
+// Softmax, layer norm and their gradients reduce rows and then use the results for each element.
+// Their operations differ in their loops, but all work on the same rows × columns in row-major
+// order.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- insert_micro_batches.cc - the batch split over time (L0 or L1 to L1) ------===//
 //
 // Micro-batches are a mesh axis: propagation and partitioning then find out what each of them can
-// do alone, and what is a sum over all.
+// compute alone, and which values are sums over all of them.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ public:
   }
 
 private:
-  /// One micro-batch is the first of two, the second of which has no rows: an axis of size 1 would
-  /// not show what is a sum over the batch.
+  /// A single micro-batch is treated as the first of two, the second of which has no rows: an axis
+  /// of size 1 would not show which values are sums over the batch.
   int64_t getAxisSize() const { return std::max<int64_t>(count, 2); }
 
   /// The mesh with one more axis.

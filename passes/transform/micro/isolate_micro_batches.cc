@@ -57,7 +57,7 @@ private:
     for (auto [number, dim] : llvm::enumerate(dims)) {
       if (!llvm::is_contained(dim.getAxes(), axis_))
         continue;
-      // A rank's micro-batches lie behind each other, padding included.
+      // A rank's micro-batches lie one after the other, padding included.
       int64_t block = getBlockExtent(mesh_, dim, type.getDimSize(number));
       SmallVector<StringAttr> axes = without(dim.getAxes(), axis_);
       int64_t unit = axes.empty() ? 1 : block * *mesh_.getAxisSize(kTimeAxis);
@@ -67,7 +67,7 @@ private:
                              without(sharding.getPartialAxes(), axis_), sharding.getPartialKind());
   }
 
-  /// What the step returns is of the whole batch.
+  /// The results of the step are those of the whole batch.
   void gatherResults(func::FuncOp step) {
     Operation *terminator = step.getBody().front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {

@@ -26,7 +26,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// A sum over micro-batches alone, or their rows behind each other.
+/// A sum over micro-batches alone, or the concatenation of their rows.
 bool isMicroMerge(Operation *op) {
   if (!isa<AllReduceOp, AllGatherOp>(op))
     return false;
@@ -71,7 +71,7 @@ bool MicroLoop::isBehindLoop(Operation *op) const {
   return llvm::any_of(op->getResults(), [&](Value value) { return batches_.isLate(value); });
 }
 
-/// A batch that no other axis splits keeps its own rows, which only the whole type tells.
+/// A batch that no other axis splits has a number of rows that only its global type gives.
 LogicalResult MicroLoop::checkArguments() {
   for (BlockArgument argument : step_.getArguments()) {
     unsigned number = argument.getArgNumber();
@@ -119,7 +119,7 @@ LogicalResult MicroLoop::classify() {
   return success();
 }
 
-/// What a merge starts from.
+/// The initial value of a merge.
 Value MicroLoop::initOf(Operation *merge) {
   auto type = cast<RankedTensorType>(merge->getResult(0).getType());
   auto reduction = dyn_cast<AllReduceOp>(merge);
@@ -133,7 +133,7 @@ Value MicroLoop::initOf(Operation *merge) {
       DenseElementsAttr::get(cast<ShapedType>(type.clone(element)), Attribute(identity)));
 }
 
-/// `carried` with what this micro-batch contributes.
+/// `carried` combined with the contribution of this micro-batch.
 Value MicroLoop::mergeInto(Operation *merge, Value carried) {
   Location loc = merge->getLoc();
   Value input = merge->getOperand(0);
@@ -152,7 +152,7 @@ Value MicroLoop::mergeInto(Operation *merge, Value carried) {
       getAsIndexOpFoldResult(builder_.getContext(), part.getShape()), strides);
 }
 
-/// Row-major over the axes, with the loop's variable for the one in time.
+/// Row-major over the axes; the coordinate along the time axis is the loop's variable.
 void MicroLoop::replaceIndex(AxisIndexOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

@@ -71,7 +71,8 @@ Value RootBucket::concatRows(Location loc, Type element, int64_t unit,
 }
 
 /// Operand `operand` of all updates as rows, split over the ranks: of a sum over ranks, each gets
-/// its rows. What all ranks have is packed in whole, so that taking rows of it moves nothing.
+/// its rows. A value that all ranks have is packed in whole, so that taking rows of it sends
+/// nothing.
 Value RootBucket::packOperand(unsigned operand) {
   RootUpdateOp first = updates_.front();
   Location loc = first.getLoc();

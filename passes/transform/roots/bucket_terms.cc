@@ -14,7 +14,7 @@
 
 namespace mlir::coll {
 
-/// Terms of several items that compute the same from their own tensors.
+/// Terms of several items that do the same computation, each on the item's own tensors.
 struct RootBucket::TermGroup {
   struct Member {
     linalg::GenericOp term;

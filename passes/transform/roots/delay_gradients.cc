@@ -8,8 +8,9 @@
 //   %w1, %p1, %q1 = root_update grad(%g) state(%w, %p, %q) factor(%ready)
 //                                                         { ready ? f(p, w) : w, q, g }
 //
-// What else is computed from %g for the update, as a global norm, is computed from %p. State that
-// belongs to the optimizer, as a count of steps, waits for the first gradient, too.
+// Other values that are computed from %g for the update, such as a global norm, are computed from
+// %p. State that belongs to the optimizer, such as a count of steps, waits for the first gradient,
+// too.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -91,7 +92,7 @@ private:
   SmallVector<Value> late_; // what is known from older steps
 };
 
-/// A state that is none of the user's and starts as zeros, behind the others.
+/// Adds a state after the others that the user does not see and that starts as zeros.
 AddedState GradientDelay::addState(RankedTensorType type, const Twine &name) {
   SmallVector<NamedAttribute> attributes = {
       builder_.getNamedAttr(kNameAttr, builder_.getStringAttr(name)),
@@ -245,7 +246,7 @@ LogicalResult GradientDelay::gateOthers() {
   return success();
 }
 
-/// What the pass adds stands behind the states and what updates them.
+/// The pass appends its arguments to the states, and its results to the results that update them.
 LogicalResult GradientDelay::checkReturns() const {
   unsigned returned = body_.getTerminator()->getNumOperands();
   if (returned < states_.size())

@@ -1,8 +1,8 @@
 //===- form_root_update.cc - an optimizer's step as one operation per parameter ---===//
 //
-// By dependence, not by names. States whose new values are computed from one another element by
-// element belong together: a parameter, its moments, a moving average of it. What else of their
-// shape goes in is the gradient:
+// Updates are found by dependence, not by names. States whose new values are computed from one
+// another element by element belong together: a parameter, its moments, a moving average of it. Any
+// other input of their shape is the gradient:
 //
 //   %m1 = %m * 0.9 + %g                  states %w, %m   gradient %g   factor %rate
 //   %w1 = %w - %rate * %m1        =>     %w1, %m1 = coll.root_update grad(%g) state(%w, %m) …
@@ -75,7 +75,8 @@ public:
     return !gradients_.empty();
   }
 
-  /// Finds out which states others than this update read. A parameter that no one reads is none.
+  /// Finds the states that are read outside of this update. Returns false if there is none: then
+  /// nothing here is a parameter.
   bool findForwarded() {
     auto isNone = [](OpOperand &) { return false; };
     auto isRead = [&](const StepState &state) {
@@ -97,7 +98,7 @@ public:
   }
 
   bool holdsState() const { return forward_ < static_cast<int64_t>(states_.size()); }
-  /// The first of the states that others read.
+  /// The first of the states that are read outside of this update.
   BlockArgument parameter() const { return states_.front().argument; }
 
   void form(RootAttr root, RouteAttr route);
@@ -199,7 +200,7 @@ private:
     return success();
   }
 
-  /// Says once for each operation that it updates state in another way.
+  /// Emits one remark for each operation that updates state in another way.
   static void remarkOthers(ArrayRef<StepState> others) {
     llvm::SetVector<Operation *> said;
     for (const StepState &state : others) {
@@ -275,7 +276,8 @@ private:
   void visit(Cell &cell) {
     if (!cell.findGradients() || !cell.findForwarded())
       return;
-    // Without a root every rank has the whole gradient, for the update and to report of it.
+    // Without roots every rank has the whole gradient, for the update and for results that report
+    // on it.
     Operation *other =
         cell.findOtherUse([&](OpOperand &use) { return !root_ && !feedsState(use); });
     if (other && !cell.holdsState()) {

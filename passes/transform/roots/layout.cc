@@ -8,8 +8,8 @@ namespace mlir::coll {
 
 namespace {
 
-// A row is what a term is summed over before it is sent. Long rows send less, short ones waste less
-// behind small parameters.
+// A term is summed over each row before it is sent. Long rows send less, short rows waste less
+// memory after small parameters.
 constexpr int64_t kShortRow = 16, kLongRow = 1024;
 constexpr int64_t kLargeBucket = int64_t(1) << 22;
 

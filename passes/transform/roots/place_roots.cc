@@ -41,7 +41,7 @@ SmallVector<StringAttr> getBatchAxes(func::FuncOp step) {
   return {};
 }
 
-/// Whether one operation over a bucket can do what both do, on one stage where there are stages.
+/// Whether one operation over a bucket can replace both; they have to be on one stage.
 bool isAlike(RootUpdateOp a, RootUpdateOp b) {
   if (a->getAttr(kStageAttr) != b->getAttr(kStageAttr) || a.getRoot() != b.getRoot() ||
       a.getRoute() != b.getRoute() || a.getForward() != b.getForward() ||

@@ -60,7 +60,7 @@ private:
     return place;
   }
 
-  /// What the neighbour before this rank has.
+  /// The value that the previous rank sends.
   Value pass(Value value) {
     auto permute = PermuteOp::create(builder_, loc_, value.getType(), value, ArrayRef<int64_t>(),
                                      group_, /*shift=*/1, /*wraps=*/true);
@@ -129,7 +129,7 @@ Operation *findSource(Value value) {
   return op;
 }
 
-/// The gathers of what `value` is, perhaps in another shape.
+/// The gathers of `value`, looking through changes of shape.
 void findGathers(Value value, llvm::SetVector<Operation *> &found) {
   for (Operation *user : value.getUsers()) {
     if (isa<AllGatherOp>(user))

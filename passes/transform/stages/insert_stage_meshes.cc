@@ -189,7 +189,7 @@ Value MeshChanges::createPin(Value value, int stage, DimShardingAttr rows) {
   return pin.getResult();
 }
 
-/// What reads rows on a stage that splits them otherwise gets them from a reshard.
+/// Operations on a stage that splits rows in another way read them from a reshard.
 void MeshChanges::changeUses(Value value, ArrayRef<StringAttr> home) {
   std::optional<unsigned> dim = rows_.find(value);
   if (!dim)

@@ -16,7 +16,7 @@ using namespace mlir::coll;
 
 /// Longer forward passes are cut only where a parameter is read.
 static constexpr size_t kMaxBoundaries = 3000;
-/// What a cut through the usual number of bytes costs, in shares of a chunk.
+/// The cost of a cut through the usual number of bytes, as a share of the cost of a chunk.
 static constexpr double kCrossingWeight = 0.05;
 
 double mlir::coll::getValueBytes(Type type) {
@@ -78,15 +78,15 @@ public:
   bool hasReader(size_t begin, size_t end) const { return readers_[end] > readers_[begin]; }
   bool isReader(size_t i) const { return hasReader(i, i + 1); }
 
-  /// What a chunk of operations begin … end - 1 costs, behind boundary `begin`.
+  /// The cost of a chunk of the operations begin … end - 1, including that of its first boundary.
   double cost(size_t begin, size_t end, int numChunks) const {
     double share = (work_[end] - work_[begin]) * numChunks / std::max(work_.back(), 1.0);
     return share * share + kCrossingWeight * crossing_[begin] / std::max(usualCrossing(), 1.0);
   }
 
 private:
-  /// A backward operation runs with what it reads of the forward pass, the latest of it: its work
-  /// counts there, as StagePlacement decides for most.
+  /// A backward operation counts at the latest forward operation whose results it reads, which is
+  /// where StagePlacement places most of them.
   void addBackward(const StepParts &parts, const ::coll::plan::CostModel &model) {
     for (Operation &op : parts.getStep().getBody().front().without_terminator()) {
       if (!parts.isVarying(&op) || parts.isFree(&op) || parts.isForward(&op))

@@ -12,15 +12,15 @@ namespace mlir::coll {
 /// The chunk of every forward operation; results never flow to an earlier chunk.
 using ChunkOf = DenseMap<Operation *, int>;
 
-/// What running `op` once takes, in microseconds by a model over a topology.
+/// Predicted microseconds of running `op` once, by a model over a topology.
 double getWorkUs(Operation *op, const ::coll::plan::CostModel &model);
 
 /// Bytes of a tensor; 8 of anything else.
 double getValueBytes(Type type);
 
 /// Cuts the forward pass into the chunks of a schedule, in program order, so that they cost about
-/// the same, their backward passes included, and few bytes cross. Every chunk reads some parameter;
-/// an error says how many there could be.
+/// the same, their backward passes included, and few bytes cross. Every chunk reads a parameter; if
+/// that is impossible, the error says how many chunks are possible.
 FailureOr<ChunkOf> cutByCost(const StepParts &parts, const ::coll::plan::Schedule &schedule,
                              const ::coll::plan::CostModel &model);
 
@@ -35,7 +35,7 @@ FailureOr<ChunkOf> cutForward(const StepParts &parts, SmallVector<std::string> p
                               const ::coll::plan::Schedule &schedule,
                               const ::coll::plan::CostModel &model);
 
-/// What work takes on a rank of the assumed topology.
+/// Predicted time of the work on a rank of the assumed topology.
 ::coll::plan::CostModel makeStageModel();
 
 } // namespace mlir::coll

@@ -24,7 +24,7 @@ StageEmitter::StageEmitter(const StagedStep &staged, int rank, func::FuncOp func
     : staged_(staged), parts_(staged.parts), rank_(rank), step_(staged.parts.getStep()),
       function_(function), builder_(OpBuilder::atBlockEnd(&function.getBody().front())),
       batches_(staged.schedule.numMicroBatches), kept_(step_.getNumArguments()) {
-  // Tags of what is moved once follow those of the micro-batches.
+  // The tags of values that are sent once per step follow those of the micro-batches.
   nextTag_ = int64_t(staged.transfers.size()) * staged.schedule.numMicroBatches;
   sortOps();
 }
@@ -74,7 +74,7 @@ Value StageEmitter::getBatchArgument(BlockArgument argument, int batch) {
                                         strides);
 }
 
-/// The value in this program; what is free is computed where it is asked for first.
+/// The value in this program. Free values are computed where they are first needed.
 Value StageEmitter::get(Value value, int batch) {
   DenseMap<Value, Value> &known = parts_.isVarying(value) ? batches_[batch] : once_;
   if (Value found = known.lookup(value))
@@ -147,7 +147,7 @@ void StageEmitter::clone(Operation *op, int batch) {
 // Sending and receiving
 //===----------------------------------------------------------------------===//
 
-/// What is sent of a value: a scalar travels as a tensor.
+/// The tensor that is sent for a value; a scalar is sent as a tensor.
 static Value toTensor(OpBuilder &builder, Value value) {
   if (isa<RankedTensorType>(value.getType()))
     return value;

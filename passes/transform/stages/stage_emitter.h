@@ -13,7 +13,7 @@
 
 namespace mlir::coll {
 
-/// What all stages of a step have in common.
+/// Data that all stages of a step share.
 struct StagedStep {
   const StepParts &parts;
   const StagePlacement &placement;
@@ -32,8 +32,8 @@ struct TimeSplit {
 };
 std::optional<TimeSplit> getTimeSplit(func::FuncOp step, unsigned argument);
 
-/// Writes the program of one stage: first what is needed once, then the entries of its schedule,
-/// then the updates. Operations are cloned for each micro-batch.
+/// Writes the program of one stage: first operations that run once, then the entries of its
+/// schedule, then the updates. Operations are cloned for each micro-batch.
 class StageEmitter {
 public:
   /// `function` has all arguments of the step, those split over time with the rows of all
@@ -50,7 +50,7 @@ public:
   bool keepsArgument(unsigned index) const { return kept_[index]; }
 
 private:
-  // What is asked of an operation each time that it is cloned.
+  // Facts about an operation that are needed each time it is cloned.
   struct OpFacts {
     SmallVector<Value> reads;
     bool holdsTime = false; // a coordinate in time, in its regions
@@ -73,8 +73,8 @@ private:
   Value getBatchArgument(BlockArgument argument, int batch);
   void clone(Operation *op, int batch);
   Value emitAxisIndex(OpBuilder &builder, AxisIndexOp index, int batch);
-  /// Brings a value that is there once for all micro-batches to a rank. All ranks' programs ask
-  /// for the same moves in the same order.
+  /// Sends a value that exists once for all micro-batches to a rank. All ranks' programs ask for
+  /// the same moves in the same order.
   void move(Value value, int toRank);
   void moveOperands(Operation *op);
   StartOp startSend(Value source, int toRank, int64_t tag, StringRef why);

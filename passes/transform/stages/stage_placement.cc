@@ -42,7 +42,8 @@ std::optional<int> StagePlacement::findChunk(Value value) const {
 
 int StagePlacement::getChunk(Value value) const { return findChunk(value).value_or(0); }
 
-/// Parameters live where the forward pass reads them first, and so does what is made of them.
+/// Parameters, and values computed from them alone, are kept where the forward pass reads them
+/// first.
 void StagePlacement::placeForward(const ChunkOf &forward) {
   for (auto [op, chunk] : forward)
     placements_[op] = {Phase::Forward, chunk};
@@ -67,8 +68,8 @@ void StagePlacement::placeForward(const ChunkOf &forward) {
       homes_[block_.getArgument(index)] = *chunk;
 }
 
-/// Chunks that have the value anyway: where it is made or kept, and where the forward pass reads
-/// it. All where nothing is known.
+/// The chunks that have the value anyway: those that make or keep it, and those whose forward pass
+/// reads it. All chunks if nothing is known.
 StagePlacement::Chunks StagePlacement::getChunksWith(Value value) const {
   Chunks chunks(numChunks_);
   if (std::optional<int> chunk = findChunk(value))
@@ -100,7 +101,8 @@ std::optional<int> StagePlacement::getTarget(OpOperand &use) const {
   return found == targets_.end() ? std::nullopt : std::optional<int>(found->second);
 }
 
-/// The gradient of a parameter belongs to the parameter's chunk, and so does what only it needs.
+/// The gradient of a parameter belongs to the parameter's chunk, and so do operations that only it
+/// needs.
 void StagePlacement::findTargets() {
   for (Operation &op : llvm::reverse(block_)) {
     if (AllReduceOp sum = getAccumulation(&op)) {
@@ -182,7 +184,8 @@ void StagePlacement::placeBackward() {
   }
 }
 
-/// What other chunks wait for is an input gradient; so is what it follows from.
+/// Values that other chunks wait for are input gradients, and so are the values that they depend
+/// on.
 void StagePlacement::splitBackward() {
   for (Operation &op : llvm::reverse(block_)) {
     auto found = placements_.find(&op);
@@ -274,7 +277,7 @@ void StagePlacement::placeUpdate() {
   }
 }
 
-/// State that only updates read lives with them.
+/// State that only updates read is kept where these updates are.
 void StagePlacement::placeRest() {
   for (unsigned index : parts_.getStateArguments()) {
     Value state = block_.getArgument(index);

@@ -1,7 +1,8 @@
 //===- stage_placement.h - where and when each operation runs ---------*- C++ -*-===//
 //
-// From the chunks of the forward pass to those of everything else. Whatever is decided here, the
-// result is right, as values go to where they are needed; it decides how much is sent.
+// Derives the chunks of all other operations from those of the forward pass. Every placement gives
+// right results, because values are sent where they are needed; the placement only decides how much
+// is sent.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -62,7 +62,7 @@ private:
     }
   }
 
-  /// Results that backward operations read are kept by the chunks that do.
+  /// Results that backward operations read are kept by the chunks of these operations.
   void addKept(Operation *op, Block &block) {
     for (Value result : op->getResults()) {
       DenseSet<int> keepers;

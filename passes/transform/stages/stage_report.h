@@ -8,7 +8,7 @@
 
 namespace mlir::coll {
 
-/// What the chunks and ranks of a pipeline compute, keep and send.
+/// The work, memory and transfers of the chunks and ranks of a pipeline.
 ::coll::plan::Pipeline describePipeline(const StepParts &parts, const StagePlacement &placement,
                                         const ::coll::plan::Schedule &schedule,
                                         ArrayRef<StageTransfer> transfers,

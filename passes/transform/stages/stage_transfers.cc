@@ -15,7 +15,7 @@ static Placement chooseReceiver(const Placement &producer, ArrayRef<Placement> r
       forward = std::min(forward.value_or(reader.chunk), reader.chunk);
     backward = std::max(backward, reader.chunk);
   }
-  // A chunk that reads it in its backward pass alone may as well have it with the forward pass.
+  // A chunk that reads it only in its backward pass receives it with the forward pass.
   if (producer.phase == Phase::Forward && !forward)
     for (const Placement &reader : readers)
       if (reader.chunk > producer.chunk)

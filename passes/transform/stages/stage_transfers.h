@@ -29,7 +29,7 @@ struct StageTransfer {
 std::vector<StageTransfer> findTransfers(const StepParts &parts, const StagePlacement &placement,
                                          const ::coll::plan::Schedule &schedule);
 
-/// Values that are there once for all micro-batches and that operations of another stage read.
+/// Values that exist once for all micro-batches and that operations of another stage read.
 using UniformMoves = DenseMap<Operation *, SmallVector<Value>>;
 
 UniformMoves findUniformMoves(const StepParts &parts, const StagePlacement &placement,

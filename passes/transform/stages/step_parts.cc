@@ -43,7 +43,7 @@ LogicalResult StepParts::analyze() {
   return findForward();
 }
 
-/// Only sums, outside of loops, may go over time.
+/// Only sums outside of loops may reduce over time.
 LogicalResult StepParts::findVarying() {
   FailureOr<MicroBatches> batches =
       MicroBatches::create(step_, [](Operation *op) -> bool { return getAccumulation(op); });

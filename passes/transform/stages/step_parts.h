@@ -47,7 +47,7 @@ public:
   bool isReplicatedState(Value argument) const { return replicated_.contains(argument); }
   bool isState(unsigned argument) const;
 
-  /// What the loss follows from, in order, without what is free.
+  /// The operations that the loss depends on, in order, without free ones.
   ArrayRef<Operation *> getForward() const { return forward_.getArrayRef(); }
   bool isForward(Operation *op) const { return forward_.contains(op); }
 

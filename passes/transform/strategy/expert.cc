@@ -6,8 +6,8 @@
 //   h[c,e,f] = x[c,d]   · w1[e,d,f]    each expert sees all tokens; e counts experts where the
 //   y[c,e,d] = h[c,e,f] · w2[e,f,d]    result meets the experts of a later product by it
 //
-// What is added to or scales the values of experts, such as a bias each, is split with them; the
-// weights of the product that routes tokens are not.
+// A tensor that is added to the values of experts or scales them, such as a bias for each expert,
+// is split with them; the weights of the product that routes tokens are not.
 //
 //===----------------------------------------------------------------------------===//
 

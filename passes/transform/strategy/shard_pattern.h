@@ -20,7 +20,7 @@ namespace mlir::coll {
 bool matchesPath(const llvm::GlobPattern &glob, StringRef path);
 
 /// Whether a pattern without its sharding matches a path (StepSharding::getPath) or what follows
-/// one of its slashes. False for what is no pattern.
+/// one of its slashes. False if the pattern is malformed.
 bool matchesShardPattern(StringRef pattern, StringRef path);
 
 /// Fixes the sharding of every argument that `text` matches. An error at the step, or at the

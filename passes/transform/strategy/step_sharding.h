@@ -11,8 +11,8 @@ namespace mlir::coll {
 /// `state['params'][0]` as `state/params/0`; `arg3` where argument 3 has no name.
 std::string getArgumentPath(func::FuncOp step, unsigned index);
 
-/// What patterns and strategies decide about the arguments of one step, before it is written.
-/// Only arguments that are ranked tensors have dimensions here.
+/// The decisions of patterns and strategies about the arguments of one step, before they are
+/// written to the IR. Only arguments that are ranked tensors have dimensions here.
 class StepSharding {
 public:
   StepSharding(func::FuncOp step, MeshOp mesh);

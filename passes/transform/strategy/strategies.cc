@@ -6,7 +6,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// State with fewer elements stays whole: what it saves is less than a message costs.
+/// State with fewer elements stays whole: splitting it saves less than a message costs.
 constexpr int64_t kMinElements = 1024;
 
 enum class Strategy { Data, Fsdp, Zero1, Tensor, Expert, Sequence, Spatial };
@@ -47,8 +47,8 @@ public:
     for (StringRef word : words)
       if (failed(add(word.trim())))
         return failure();
-    // Weights first: what is gathered may then be split along another dimension. And experts
-    // before other weights: all of an expert is then on the ranks that have it.
+    // Weights first: a tensor that will be gathered may then be split along another dimension. And
+    // experts before other weights: all of an expert is then on the ranks that have it.
     for (const Request &request : requests_)
       if (request.strategy == Strategy::Expert && !splitExperts(sharding_, request.axis))
         return error("expert") << "finds no weights of three dimensions that a product takes one "

@@ -177,7 +177,8 @@ private:
     }
   }
 
-  /// As many times more columns than rows are worth a split without a second product.
+  /// With this many times more columns than rows, a split is worth it even without a second
+  /// product.
   static constexpr int64_t kManyColumns = 4;
   /// Values that are followed in the search for a second product.
   static constexpr size_t kMaxFollowed = 1024;

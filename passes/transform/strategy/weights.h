@@ -23,8 +23,8 @@ public:
   /// Null where the value is no weights.
   const Weights *find(Value value) const;
 
-  /// How the operation's dimensions belong together. Dimensions of which a rank would need parts of
-  /// its neighbours' belong to none: weights are not split where each step would exchange parts.
+  /// The sharding rule of the operation. Dimensions whose split would need parts of neighbours'
+  /// blocks get no factor: weights are not split where each step would exchange parts.
   const ShardingRule &ruleOf(Operation *op);
 
   using Visit = llvm::function_ref<void(Operation *)>;

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 // -----
 
 "sdy.mesh"() <{mesh = #sdy.mesh<["x"=4]>, sym_name = "mesh"}> : () -> ()
-// expected-error @below {{names 'x':(1)3, which is no part of its axis}}
+// expected-error @below {{names 'x':(1)3, which is not a part of its axis}}
 func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
