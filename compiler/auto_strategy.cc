@@ -24,18 +24,20 @@
 namespace coll::run {
 namespace {
 
-/// So many operations are partitioned in one search, over all plans; large steps try fewer plans.
+/// The number of operations that one search partitions, over all plans; large steps try fewer
+/// plans.
 constexpr int64_t kOperationBudget = 120'000;
 constexpr int64_t kLeastRefinements = 8, kMostRefinements = 400;
-/// Up to so many plans, all shardings of all arguments are tried.
+/// If there are at most this many plans, all shardings of all arguments are tried.
 constexpr int64_t kMostExhaustive = 1'000;
-/// Where all meshes of three axes would take more than a quarter of the budget, they are tried for
-/// so many of the best plans with two; in a step with many layers, those that cut one of the two.
+/// If all meshes of three axes would take more than a quarter of the budget, meshes of three axes
+/// are tried only for this many of the best plans with two axes; in a step with many layers, only
+/// the meshes that cut one of the two.
 constexpr size_t kBeam = 3;
-/// Plans that are listed beside the best.
+/// Plans that are listed besides the best.
 constexpr size_t kMostListed = 8;
-/// With few of the layers: strategies that are looked at further, the fastest and those that need
-/// least memory.
+/// In a search with few of the layers: the number of strategies that are examined further, the
+/// fastest and those that need the least memory.
 constexpr size_t kMostFast = 6, kMostSmall = 2;
 /// Plans that are costed for the whole step, after a search with few of its layers.
 constexpr int kMostConfirmed = 6;
@@ -118,8 +120,8 @@ private:
     coster_.cost(more_, better);
   }
 
-  /// Takes the plan up, unless it is known; whether it can be partitioned. Nothing more is done for
-  /// a plan of which two layers are no better than those of `bar`, if there is one.
+  /// Adds the plan, unless it is known; returns whether it can be partitioned. A plan of which two
+  /// layers are not better than those of `bar`, if given, is not examined further.
   bool tryPlan(PlanCandidate plan, const PlanCandidate *bar = nullptr) {
     std::string key = plan.describe();
     auto [known, isNew] = known_.try_emplace(key, false);
@@ -166,8 +168,8 @@ private:
                     bytes(first.memoryBytes, last->memoryBytes)};
   }
 
-  /// A whole step may be split otherwise than its few layers: the best plan is costed for all of
-  /// them, until it stays the best.
+  /// The whole step may be split in another way than its few layers, so the best plan is costed
+  /// with all layers, until it stays the best.
   void confirm() {
     llvm::StringSet<> confirmed;
     for (int i = 0; i < kMostConfirmed && !plans_.empty(); ++i) {
@@ -206,7 +208,7 @@ private:
   }
 
   /// The best plan of each mesh and strategies, with and without shardings of single arguments;
-  /// then what else is best. Only the first of plans that cost the same.
+  /// then the next best plans. Among plans of equal cost only the first is listed.
   void listPlans(PlanSearch &search) {
     std::vector<const PlanCandidate *> listed, others;
     std::set<std::tuple<double, int64_t, int64_t>> costs;

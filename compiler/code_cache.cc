@@ -100,10 +100,11 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> CodeCache::find(const CodeKe
       return nullptr;
     return makeError("cannot read '" + path + "'", errno);
   }
-  // The order of eviction; a file system may not keep the time of last access by itself.
+  // Sets the time of last access, which decides eviction; file systems may not update it by
+  // themselves.
   const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
   (void)futimens(fd, times);
-  // Volatile: not mapped, so that a file that shrinks is no bus error.
+  // Volatile: not mapped, so that a file that shrinks does not cause a bus error.
   auto file = llvm::MemoryBuffer::getOpenFile(fd, path, /*FileSize=*/-1,
                                               /*RequiresNullTerminator=*/false,
                                               /*IsVolatile=*/true);

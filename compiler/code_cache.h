@@ -1,10 +1,10 @@
 //===- code_cache.h - compiled code, kept on disk ---------------------*- C++ -*-===//
 //
-// A folder with one file per entry. Files appear by renaming, so a reader never sees a part
-// of one; each holds its key and a digest, so what is damaged or not of the cache is found
-// and not used. Any number of processes may use a folder at once.
+// A folder with one file per entry. Files appear by renaming, so a reader never sees a part of one;
+// each holds its key and a digest, so that a damaged or foreign file is detected and not used. Any
+// number of processes may use a folder at once.
 //
-// What an entry holds is run as code: a folder that others may write to is refused.
+// An entry is run as code, so a folder that other users may write to is refused.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace mlir::coll {
 /// The digest of everything that an entry depends on.
 using CodeKey = std::array<uint8_t, 32>;
 
-/// The digest of `parts`, which are told apart: ("ab", "c") is not ("a", "bc").
+/// The digest of the list `parts`: ("ab", "c") and ("a", "bc") differ.
 CodeKey makeCodeKey(llvm::ArrayRef<llvm::StringRef> parts);
 
 class CodeCache {
@@ -36,12 +36,13 @@ public:
   /// together (0: without limit); those not used for longest go first.
   static llvm::Expected<CodeCache> open(llvm::StringRef folder, uint64_t maxBytes);
 
-  /// What was stored under `key`. Null where there is nothing; an error where there is
-  /// something else than was stored.
+  /// The content that was stored under `key`. Null if there is none; an error if the file is
+  /// damaged.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> find(const CodeKey &key) const;
 
-  /// Keeps what `write` writes under `key`, in place of what was there, and makes room for it.
-  /// `write` is called twice, and writes the same: the entry is never in memory as a whole.
+  /// Stores what `write` writes under `key`, replacing an earlier entry, and evicts others to make
+  /// room. `write` is called twice and has to write the same bytes, so that the entry is never in
+  /// memory as a whole.
   using Writer = llvm::function_ref<void(llvm::raw_ostream &)>;
   llvm::Error store(const CodeKey &key, Writer write) const;
 
@@ -59,8 +60,8 @@ public:
     int fd_ = -1;
   };
 
-  /// Waits until no one else makes the entry, at most `timeout`. Not held where that has
-  /// passed, or where the folder takes no files.
+  /// Waits until no other process makes the entry, at most `timeout`. The lock is not held if that
+  /// time has passed, or if no file can be created in the folder.
   Lock lock(const CodeKey &key, std::chrono::milliseconds timeout) const;
 
 private:

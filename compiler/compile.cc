@@ -27,7 +27,7 @@ mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
   return entry;
 }
 
-/// Whether the arguments say themselves what they are.
+/// Whether the arguments carry roles.
 bool hasRoles(mlir::func::FuncOp entry) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i)
     if (entry.getArgAttr(i, mlir::coll::kRoleAttr))
@@ -47,8 +47,8 @@ std::optional<int64_t> inferStateArgs(mlir::func::FuncOp entry) {
   return count;
 }
 
-/// Runs one pipeline. What goes wrong inside is printed as diagnostics, with a
-/// location; the error names the pass.
+/// Runs one pipeline. Failures inside are reported as diagnostics with a location; the error names
+/// the pass.
 class PipelineRunner {
 public:
   PipelineRunner(mlir::MLIRContext *context, StageWriter *stages)

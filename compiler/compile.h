@@ -25,8 +25,8 @@ struct StepIr {
   StepIr clone() const;
 };
 
-/// Parses a file's text, of any level; a foreign step is imported. `path` is for messages.
-/// What the parser says goes to `syntaxErrors`, which may be null; later diagnostics go through
+/// Parses a file's text, of any level; a foreign step is imported. `path` is for messages. The
+/// parser's diagnostics go to `syntaxErrors`, which may be null; later diagnostics go through
 /// `context`. `stages` may be null.
 llvm::Expected<StepIr> loadStep(mlir::MLIRContext &context, llvm::StringRef path,
                                 llvm::StringRef text, std::optional<int64_t> stateArgs,

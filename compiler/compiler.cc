@@ -10,7 +10,7 @@
 
 namespace coll::run {
 
-/// The parser needs a zero at the end of a text, but of no bytecode.
+/// The parser needs a zero after a text, but not after bytecode.
 static std::unique_ptr<llvm::MemoryBuffer> bufferOf(const Request &request) {
   if (request.isTerminated || mlir::isBytecode({request.text, request.name}))
     return llvm::MemoryBuffer::getMemBuffer(request.text, request.name, request.isTerminated);

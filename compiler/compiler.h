@@ -38,8 +38,8 @@ struct Executable {
   bool isFromCache = false;
 };
 
-/// Parses, imports, distributes, proves and compiles. What is wrong with the step was told as
-/// messages; the error says which phase it ended.
+/// Parses, imports, distributes, proves and compiles. Errors in the step are reported as messages;
+/// the returned error names the phase that failed.
 llvm::Expected<Executable> compile(const Request &request);
 
 } // namespace coll::run

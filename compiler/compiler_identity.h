@@ -7,9 +7,9 @@
 
 namespace mlir::coll {
 
-/// This very build of the compiler, of MLIR and of LLVM, by the linker's build IDs (by size
-/// and time of the file where there are none), and the processor that code is made for. Equal
-/// texts: equal code. Empty where that cannot be told.
+/// This very build of the compiler, of MLIR and of LLVM, by the linker's build IDs (by size and
+/// time of the file where there are none), and the processor that code is made for. Equal texts:
+/// equal code. Empty if it cannot be determined.
 std::string describeCompiler();
 
 } // namespace mlir::coll

@@ -1,7 +1,7 @@
 //===- error.h - errors of coll-run --------------------------------*- C++ -*-===//
 //
-// Every function of coll-run that can fail returns llvm::Error or Expected;
-// main prints it as `coll-run: error: …` and exits with 1.
+// Functions of the compiler, the driver and coll-run that can fail return llvm::Error or Expected;
+// coll-run prints the error as `coll-run: error: …` and exits with 1.
 //
 //===------------------------------------------------------------------------===//
 

@@ -34,7 +34,7 @@ int64_t getNumber(mlir::DictionaryAttr fields, llvm::StringRef name) {
   return number ? number.getInt() : 0;
 }
 
-/// Arguments have no place in the program: what reads them first has.
+/// Arguments have no location in the program, so that of their first reader is taken.
 void completeLocation(ExplainedCollective &entry) {
   for (const ExplainedUse &use : entry.uses)
     if (entry.location.empty())

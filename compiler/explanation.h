@@ -59,11 +59,11 @@ struct PlanCandidate {
   int64_t wireBytes = 0;           // sent by an average rank in a step
   int64_t memoryBytes = 0;         // of a rank, estimated before kernels are fused
 
-  /// The options that ask for it.
+  /// The options that request this plan.
   std::string describe() const;
 };
 
-/// What --strategy=auto has found.
+/// The result of --strategy=auto.
 struct PlanSearch {
   std::vector<PlanCandidate> plans; // the best first; the one that was compiled
   int64_t tried = 0;

@@ -88,7 +88,7 @@ private:
   const std::vector<std::string> &shards_;
 };
 
-/// Leaves out `left` segments of each run: those of the same layers. The first ones stay.
+/// Leaves out `left` segments of each run, those of the same layers. The first segments stay.
 class LayerCutter {
 public:
   LayerCutter(mlir::func::FuncOp step, std::vector<RepeatedRun> runs, size_t left)
@@ -117,8 +117,8 @@ private:
     return llvm::ArrayRef(ops_).slice(run.first + segment * run.period, run.period);
   }
 
-  /// Takes the segments that read most of what is left out already; of the first run, those in its
-  /// middle.
+  /// Takes the segments that read most values that are left out already; for the first run, those
+  /// in its middle.
   void choose(const RepeatedRun &run) {
     struct Segment {
       size_t number;
@@ -151,7 +151,7 @@ private:
         ++(isLeftOut ? readers_[operand].first : readers_[operand].second);
   }
 
-  /// The share of layers that are left out in the values that tell one layer from the other.
+  /// The share of layers that are left out in the values that distinguish one layer from another.
   double shareLeftOut(llvm::ArrayRef<mlir::Operation *> segment) const {
     double all = 0, leftOut = 0;
     for (mlir::Operation *op : segment)
@@ -175,7 +175,7 @@ private:
     return leftOut > 0;
   }
 
-  /// What stays reads the same value of the last segment before it that stays.
+  /// An operation that stays reads the same value of the last segment before it that stays.
   void redirect(const RepeatedRun &run) {
     size_t kept = 0;
     for (size_t segment = 1; segment < run.count; ++segment) {
@@ -192,7 +192,7 @@ private:
     }
   }
 
-  /// Arguments that only left out operations read go, and the results that update them.
+  /// Removes arguments that only left-out operations read, and the results that update them.
   void eraseArguments(const llvm::BitVector &wasUsed) {
     llvm::BitVector arguments(step_.getNumArguments()), results(step_.getNumResults());
     unsigned state = 0;

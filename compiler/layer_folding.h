@@ -1,7 +1,8 @@
 //===- layer_folding.h - a step with few of its repeated layers ----------*- C++ -*-===//
 //
-// The layers of a network repeat the same operations: forward, backward and in the update. What a
-// step costs grows by as much with each, so two short steps predict a long one:
+// The layers of a network repeat the same operations: forward, backward and in the update. Each
+// layer adds the same to the cost of a step, so the costs of two short steps predict that of a long
+// one:
 //
 //   cost(126 layers) = cost(2 layers) + 62 · (cost(4 layers) - cost(2 layers))
 //
@@ -18,8 +19,8 @@
 
 namespace coll::run {
 
-/// `count` segments of `period` operations that stand one behind the other in a block, from
-/// operation number `first` on, each like the one before.
+/// `count` consecutive segments of `period` operations in a block, starting at operation number
+/// `first`, each equal to the one before.
 struct RepeatedRun {
   size_t first = 0, period = 1, count = 0;
 
@@ -32,10 +33,10 @@ std::vector<RepeatedRun> findRepeatedRuns(const std::vector<uint64_t> &hashes, s
 
 struct FoldedStep {
   mlir::OwningOpRef<mlir::ModuleOp> shorter, longer;
-  /// How often what `longer` has more than `shorter` is missing in `shorter`.
+  /// How many times the difference between `longer` and `shorter` is missing in `shorter`.
   double repeats = 0;
 
-  /// What the whole step has of something of which the short ones have so much.
+  /// The value for the whole step of a quantity that has these values in the short steps.
   double extrapolate(double ofShorter, double ofLonger) const {
     return ofShorter + repeats * (ofLonger - ofShorter);
   }

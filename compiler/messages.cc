@@ -29,7 +29,7 @@ class DiagnosticListener::Impl : private Rendering, private mlir::SourceMgrDiagn
 public:
   Impl(mlir::MLIRContext &context, llvm::SourceMgr &sources, MessageHandler handler)
       : SourceMgrDiagnosticHandler(sources, &context, stream) {
-    // The default handler would leave out notes, which say who waits for whom.
+    // The default handler would leave out notes, which say which ranks wait for each other.
     setHandler([this, handler = std::move(handler)](mlir::Diagnostic &diagnostic) {
       emitDiagnostic(diagnostic);
       llvm::StringRef rendered = text;

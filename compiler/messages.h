@@ -44,8 +44,8 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Keeps the context's diagnostics and the compiler's notes, so that they can be said again
-/// when a step is not compiled again, and hands each to a handler, but none twice.
+/// Keeps the context's diagnostics and the compiler's notes, so that they can be repeated when a
+/// step comes from the cache, and passes each to a handler, but none twice.
 class Messages {
 public:
   /// `handler` may be null.

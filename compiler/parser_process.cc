@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Beside what the parser may use, an answer takes no more than this.
+/// The largest text that is accepted in an answer.
 constexpr size_t kMostTextBytes = size_t(64) << 20;
 constexpr size_t kChunkBytes = size_t(1) << 20;
 
@@ -38,7 +38,7 @@ public:
   /// Its standard input is a socket to here; it has no other descriptor of this process.
   int start(const std::string &program);
   int socket() const { return socket_; }
-  /// Ends it where it has not ended by itself, and returns the status that wait() has of it.
+  /// Kills the process if it has not ended by itself, and returns its wait status.
   int end() {
     if (pid_ <= 0)
       return 0;

@@ -7,8 +7,9 @@
 //     spawns it, sends the text  ──────>  limits its memory, parses, imports
 //     watches a deadline         <──────  messages, and bytecode at level L0 or later
 //
-// The client trusts no byte of an answer: lengths are bounded, and the bytecode is read as any
-// other text is. No descriptor and no environment variable of the client reaches the parser.
+// The client does not trust the answer: lengths are bounded, and the bytecode is read with the
+// checks that any text gets. No descriptor and no environment variable of the client reaches the
+// parser.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- pipeline_json.h - a pipeline as JSON -----------------------------*- C++ -*-===//
 //
-// In the form of driver/forecast/README.md. What follows from the rest (when entries run, idle
-// times, peaks) is written, too, and not read.
+// In the form of driver/forecast/README.md. Values that follow from the rest (when entries run,
+// idle times, peaks) are written, too, but not read.
 //
 //===------------------------------------------------------------------------------===//
 

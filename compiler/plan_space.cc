@@ -96,8 +96,8 @@ std::vector<ArgumentGroup> makeSingleGroups(const Tensors &tensors) {
   return groups;
 }
 
-/// A parameter with what an optimizer keeps for it: those of the same shape whose paths end alike,
-/// as `0/params/dense/kernel` and `1/mu/params/dense/kernel` do. Nullopt where there are no others
+/// A parameter with its optimizer state: arguments of the same shape whose paths have the same end,
+/// as `0/params/dense/kernel` and `1/mu/params/dense/kernel` do. Nullopt if there are no others
 /// than those of the group of `path` itself.
 std::optional<ArgumentGroup> makeJointGroup(llvm::StringRef path, const ArgumentGroup &own,
                                             const Tensors &tensors) {

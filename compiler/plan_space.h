@@ -19,14 +19,15 @@ struct ArgumentGroup {
 struct ArgumentGroups {
   /// The arguments with elements to split, one by one.
   std::vector<ArgumentGroup> single;
-  /// Repeated layers have theirs in common, and a parameter is in one more group with what an
-  /// optimizer keeps for it; the largest first.
+  /// Arguments of repeated layers form one group, and a parameter is also in a group with its
+  /// optimizer state; the largest groups come first.
   std::vector<ArgumentGroup> folded;
 };
 
 ArgumentGroups findArgumentGroups(mlir::func::FuncOp step);
 
-/// Whether all that pattern `other` of a group matches belongs to the group of `pattern`, too.
+/// Whether all arguments that the pattern `other` of a group matches belong to the group of
+/// `pattern`, too.
 bool covers(llvm::StringRef pattern, llvm::StringRef other);
 
 /// "dp=2,tp=4".
@@ -51,7 +52,7 @@ bool hasHeight(mlir::func::FuncOp step);
 std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
                                           const std::vector<MeshAxisOption> &given, bool hasHeight);
 
-/// Whether a list of strategies has all that another one has.
+/// Whether one list of strategies contains another one.
 bool extends(llvm::StringRef strategies, llvm::StringRef others);
 
 /// Whether all axes of mesh `other` but one have the same size in `mesh`: "dp=4,fsdp=2,tp=8" comes

@@ -23,7 +23,7 @@ using mlir::coll::ObjectCode;
 constexpr llvm::StringLiteral kEntryKind = "coll step 5";
 // The mesh axis of pipeline stages.
 constexpr llvm::StringLiteral kStageAxis = "pp";
-// Longer than any compilation takes; then this process compiles as well.
+// Longer than any compilation takes; after it this process compiles the step itself.
 constexpr std::chrono::minutes kLockTimeout{2};
 
 mlir::DialectRegistry makeRegistry() {
@@ -309,7 +309,7 @@ llvm::Expected<CodeKey> StepCompiler::makeKey(const StepFile &file, const Target
       return read.takeError();
     topology = std::move(*read);
   }
-  // The path is where operations without a location of their own are said to be.
+  // Operations without a location of their own are reported at this path.
   return mlir::coll::makeCodeKey({kEntryKind, compiler_, file.path, describeOptions(file, target),
                                   topology ? topology->getBuffer() : llvm::StringRef(),
                                   file.text->getBuffer()});

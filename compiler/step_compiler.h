@@ -25,7 +25,7 @@ struct StepFile {
   std::vector<Message> messages; // of the import
 };
 
-/// What is known of compiled code beside itself.
+/// Information that belongs to compiled code.
 struct CompileDetails {
   bool isCached = false; // found, not compiled now
   Explanation explanation;
@@ -45,7 +45,7 @@ public:
   /// Writes the IR of every level while it compiles; it then compiles always. Borrowed.
   void dumpStages(StageWriter *stages) { stages_ = stages; }
 
-  /// Is told in words which entries of the cache are used and kept.
+  /// A function that is told which entries of the cache are used and kept.
   void logCacheUse(std::function<void(const std::string &)> log) { logCacheUse_ = std::move(log); }
 
   /// The file's text has been read and checked (untrusted_text.h).

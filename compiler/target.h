@@ -20,7 +20,7 @@ struct MeshAxisOption {
   int64_t size = 1;
 };
 
-/// As many fit in one process.
+/// The most ranks in one process.
 inline constexpr int64_t kMaxRanks = 1024;
 /// The most steps that gradients may be applied late.
 inline constexpr int64_t kMaxStaleness = 64;
@@ -36,7 +36,7 @@ llvm::Expected<std::string> parseDevice(llvm::StringRef text);
 /// Reads "highest", "tf32" or "bf16". Errors as above.
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
 
-/// For whom a step is compiled: what the user asked for, or one device.
+/// What a step is compiled for: the ranks and options that the user asked for, or one device.
 struct Target {
   bool isSingleDevice = false;
   std::optional<int64_t> ranks;

@@ -103,7 +103,8 @@ llvm::Error coll::checkUntrusted(StringRef name, StringRef bytes) {
   return bytes.starts_with("ML\xefR") ? checkBytecode(name, bytes) : checkText(name, bytes);
 }
 
-/// No more than `limit` bytes and one: what is no file (/dev/zero, a pipe) may never end.
+/// Reads at most `limit` bytes and one: a path that is not a file (/dev/zero, a pipe) may never
+/// end.
 static llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readStream(llvm::sys::fs::file_t file, StringRef name, uint64_t limit) {
   llvm::SmallVector<char, 0> bytes;

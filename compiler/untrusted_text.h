@@ -18,9 +18,9 @@
 
 namespace mlir::coll {
 
-/// Reads `path` ("-" is the standard input). An error where the file cannot be
-/// read, is larger than 2 GiB (a device: 1 MiB), is no text, nests brackets deeper than 1,000, or
-/// is StableHLO bytecode. The error's text names the file.
+/// Reads `path` ("-" is the standard input). An error where the file cannot be read, is larger than
+/// 2 GiB (a device: 1 MiB), is not text, nests brackets deeper than 1,000, or is StableHLO
+/// bytecode. The error's text names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);
 
 /// The same checks of a text that is in memory already. `name` is for the error.
@@ -30,8 +30,8 @@ llvm::Error checkUntrusted(llvm::StringRef name, llvm::StringRef bytes);
 /// where they do not.
 std::optional<size_t> findDeepNesting(llvm::StringRef text);
 
-/// Where a text looks like StableHLO in its pretty form, which JAX prints unless asked
-/// otherwise and which needs its dialect: what to do. Empty otherwise.
+/// If a text looks like StableHLO in its pretty form, which JAX prints by default and which needs
+/// the StableHLO dialect: what to do. Empty otherwise.
 llvm::StringRef hintAtPrettyForm(llvm::StringRef text);
 
 } // namespace mlir::coll

@@ -16,7 +16,7 @@ llvm::Error checkCount(const NpzFile &file, llvm::StringRef prefix, int64_t want
                    "0 …; the step has " + counted(wanted, (role + " argument").str()));
 }
 
-/// Fails where there are batches behind a gap: they would be left out in silence.
+/// Fails if there are batches after a gap, which would otherwise be ignored.
 llvm::Error checkNoGap(const NpzFile &file, int64_t numSteps) {
   for (llvm::StringRef name : file.names()) {
     llvm::StringRef rest = name;

@@ -26,7 +26,8 @@ enum class Basis {
   Gradient, // not the tensor, all or part of which is noise, but one that keeps its gradient
 };
 
-/// One element of so many may be an outlier, and one of a smaller tensor of eight at least.
+/// One element of this many may be an outlier; in a smaller tensor one element, if it has at least
+/// eight.
 constexpr int64_t kElementsPerOutlier = 64;
 
 /// The outcome for one tensor.

@@ -8,7 +8,7 @@
 namespace coll::run {
 namespace {
 
-// A rare flip, as of the sign of one gradient, can stay away from a few draws.
+// A rare flip, such as that of the sign of one gradient, may not occur in a few draws.
 constexpr int kMostRounds = 4;
 
 /// The outcome of a run as a reference. The loss is compared step by step instead.

@@ -19,7 +19,7 @@ public:
   };
 
   /// The names are for messages: one per state argument and per free result. `single`, which may be
-  /// null, is borrowed, and so are `state` and `batches`, which the run began with.
+  /// null, is borrowed, and so are `state` and `batches`, the inputs of the run.
   Checker(Settings settings, std::vector<std::string> stateNames,
           std::vector<std::string> resultNames, SingleDevice *single, const Tensors &state,
           BatchSource &batches)
@@ -29,7 +29,7 @@ public:
   /// Compares `run` with as many steps on one device.
   llvm::Expected<std::vector<Comparison>> compareWithSingle(const RunResult &run);
 
-  /// Compares `run` with what another program made of the same steps. Where the step's noise
+  /// Compares `run` with the outcome of the same steps in another program. If the step's noise
   /// cannot be measured, `note` says why.
   llvm::Expected<std::vector<Comparison>>
   compareWithReference(const RunResult &run, const Reference &reference, std::string &note);

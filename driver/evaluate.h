@@ -17,8 +17,8 @@ struct Accuracy {
 /// A file's function `(state…, test…) -> number correct`, for one rank.
 class Evaluation {
 public:
-  /// Compiles it, and fails where it does not fit: before the training that it is for.
-  /// `test` holds the whole held-out set, examples first.
+  /// Compiles the file, and fails if it does not fit the step. Called before the training. `test`
+  /// holds the whole held-out set, examples first.
   static llvm::Expected<Evaluation> create(StepCompiler &compiler, llvm::StringRef path,
                                            const std::vector<rt::TensorInfo> &state,
                                            std::vector<NpyArray> test);

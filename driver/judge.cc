@@ -84,7 +84,8 @@ std::vector<size_t> Judge::twins(size_t i) const {
   return found;
 }
 
-/// The largest value beside `i`, where no tree repeats it: of `mean` and `var`.
+/// The largest value of the tensors beside `i`, if no other tree repeats it: such as `var` for
+/// `mean`.
 double Judge::siblingValue(size_t i) const {
   Path parent = paths_[i];
   if (parent.size() < 2)
@@ -97,7 +98,7 @@ double Judge::siblingValue(size_t i) const {
   return largest;
 }
 
-/// What the noise of `i` is small beside, or not.
+/// The largest change of the tensors of the group of `i`, with which its noise is compared.
 double Judge::groupScale(size_t i) const {
   std::vector<size_t> others = twins(i);
   if (others.empty())

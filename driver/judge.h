@@ -13,11 +13,12 @@
 //      measured by the values beside it, as a batch norm's running mean is by its variance.
 //   3. In a step with floats of 16 or 8 bits it is right where |Δ| <= 8 × noise, the root mean
 //      square of the noise is <= 3e-2 × its largest value, and |Δ| is <= 8e-2 of that. The first
-//      rule accepts no larger difference either, so what it finds is found. Why not 1e-2: README.
+//      rule accepts no larger difference either, so this rule hides no error that the first one
+//      finds. README.md says why the limit is not 1e-2.
 //   4. Where its noise is larger, it hides what the tensor should be. Where all but one element of
 //      64 are within 8 × noise, by their root mean square as well, and the others are beyond it by
-//      no more than twice what the steps changed, a sign may have flipped: Adam moves an element
-//      by the sign of its first gradient, however small that is, and a flip is too rare to show in
+//      no more than twice what the steps changed, a sign may have flipped: Adam moves an element by
+//      the sign of its first gradient, however small that is, and a flip is too rare to show in
 //      every measurement. In both cases the tensor is not judged, which is accepted only if a
 //      tensor that keeps its gradient was judged: one that the steps change, of the same shape and
 //      with the same place in another tree, as `s[1].mu['w']` is for `s[0]['w']`.

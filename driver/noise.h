@@ -1,8 +1,8 @@
 //===- noise.h - how far a step moves by rounding alone -----------------*- C++ -*-===//
 //
 // Two correct runs of one step differ: sums are formed in another order, and rounding errors grow
-// with every step. How much is measured: the step is run again on one device from inputs that are
-// moved by one unit in the last place, several times.
+// with every step. To measure how much, the step is run again on one device several times, from
+// inputs that are moved by one unit in the last place.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ struct Noise {
   double rms = 0;     // the largest root mean square of Δ
 };
 
-/// The noise of everything that a run leaves behind.
+/// The noise of all outputs of a run.
 struct RunNoise {
   std::vector<Noise> state;   // by state argument
   std::vector<Noise> results; // by free result

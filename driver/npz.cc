@@ -18,7 +18,7 @@
 namespace coll::run {
 namespace {
 
-// Deflate cannot expand by more than 1032, so a larger claim is a lie.
+// Deflate expands by at most 1032, so a larger claim is false.
 constexpr uint64_t kMaxExpansion = 1040;
 constexpr uint64_t kReadChunkBytes = 16u << 20;
 constexpr int64_t kMaxEntries = 1 << 20;
@@ -97,7 +97,7 @@ llvm::Expected<NpyHeader> readHeader(zip_file_t *entry, uint64_t entryBytes) {
   return parseNpyHeader(llvm::StringRef(bytes.data(), bytes.size()));
 }
 
-/// What a new file would otherwise replace is the link.
+/// The target of a link: writing a new file to the path itself would replace the link.
 std::string followLinks(llvm::StringRef path) {
   std::filesystem::path target = path.str();
   std::error_code error;

@@ -35,8 +35,8 @@ public:
   /// The number of consecutive arrays `prefix0`, `prefix1`, … in the archive.
   int64_t countNumbered(llvm::StringRef prefix) const;
 
-  /// Names, sizes and checksums of all arrays, as the directory has them: what tells the
-  /// contents of two files apart without reading them.
+  /// Names, sizes and checksums of all arrays, as the directory has them: they distinguish the
+  /// contents of two files without reading them.
   std::string describeContents() const;
 
   /// Reads one array, converted to row-major order. The file may be hostile: sizes are
@@ -60,8 +60,8 @@ private:
 /// Fails where `writeNpz` to this path would, as far as can be told beforehand.
 llvm::Error checkWritable(llvm::StringRef path);
 
-/// Writes an archive that numpy.load reads. The file appears complete or not at all;
-/// on failure a file that was there is unchanged. A link stays; what it names is written.
+/// Writes an archive that numpy.load reads. The file appears complete or not at all; on failure a
+/// file that was there is unchanged. If the path is a link, the file that it names is written.
 llvm::Error writeNpz(llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, NpyArray>> arrays);
 
 } // namespace coll::run

@@ -20,7 +20,7 @@ struct Place {
   int reportFd = -1;    // where the process that started this one reads errors
   std::string note;     // what the user may not expect of it; empty otherwise
 
-  /// The one process that talks to the user and writes files.
+  /// Whether this is the process that talks to the user and writes files.
   bool isRoot() const { return !job || job->rank == 0; }
 };
 

@@ -9,13 +9,13 @@
 
 namespace coll::run {
 
-/// Whose rounding errors are measured.
+/// The program whose rounding errors are measured.
 enum class Twin {
   OurOwn, // other runs of our compiler: they form sums in another order
   Foreign // runs of another compiler: it rounds narrow floats at other places, too
 };
 
-/// A step as it is before it is distributed, compiled for one device when it is first run.
+/// A step before it is distributed, compiled for one device when it is first run.
 class SingleDevice {
 public:
   /// `compiler` and `file` are borrowed. From `target` come the GPU, the precision of its products,

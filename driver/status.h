@@ -8,8 +8,9 @@
 
 namespace coll::run {
 
-/// Success, or the status' text. The name of its code stays where it says what happened
-/// ("timeout", "mismatch"); that a call was invalid is no news for a user.
+/// Success, or the status' text. The name of its code is kept if it says what happened ("timeout",
+/// "mismatch"). It is left out of errors whose message says enough: invalid calls, unsupported
+/// requests and device errors.
 inline llvm::Error toError(const rt::Status &status) {
   if (status.ok())
     return llvm::Error::success();

@@ -118,7 +118,7 @@ rt::HostTensor toTensor(NpyArray array, std::optional<CollDtype> dtype) {
   tensor.dtype = dtype && isSameType(array.type, *dtype) ? *dtype : toDtype(array.type);
   tensor.shape = std::move(array.shape);
   tensor.data = std::move(array.data);
-  // A program may rely on 0 and 1; a file may hold any byte.
+  // A program may rely on booleans being 0 or 1; a file may hold any byte.
   if (tensor.dtype == kCollBool)
     for (char &byte : tensor.data)
       byte = byte != 0;

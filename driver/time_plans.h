@@ -8,7 +8,7 @@
 
 namespace coll::run {
 
-/// The target that compiles to a plan which a search for `target` has found.
+/// The target that compiles to a plan that a search for `target` has found.
 Target applyPlan(Target target, const PlanCandidate &plan);
 
 /// Runs each of the first `count` plans that a search for `target` has found, for a fraction of a

@@ -10,7 +10,7 @@
 
 namespace coll::run {
 
-/// What a run of steps left behind; of one that failed, what its complete steps did.
+/// The outcome of a run of steps; of a run that failed, that of its complete steps.
 struct RunResult {
   Tensors state;              // after the last step
   Tensors results;            // of the last step, without the state
@@ -42,15 +42,14 @@ llvm::Expected<size_t> chooseLoss(const std::vector<rt::TensorInfo> &results,
 /// `result_2`, or the name that the step gives it.
 std::string nameOfResult(const std::vector<rt::TensorInfo> &results, size_t k);
 
-/// Says which result is taken as the loss where another one may be meant; empty otherwise.
+/// A note on which result is taken as the loss, if another one may be meant; else empty.
 std::string noteOnLoss(const std::vector<rt::TensorInfo> &results, std::optional<size_t> loss);
 
-/// Is called after each step with what has been done so far. Returns whether that step was
-/// the last.
+/// Called after each step with the outcome so far. Returns whether that step was the last.
 using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
 
-/// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
-/// `run` is empty before, but for the loss.
+/// Runs `steps` steps from `state`, or fewer if `afterStep`, which may be null, returns true. `run`
+/// must be empty except for the loss.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
 

@@ -23,7 +23,7 @@ using rt::Status;
 
 namespace {
 
-/// Whether all processes are on the machine of rank 0's.
+/// Whether all processes are on the machine of rank 0.
 Result<bool> areOnOneMachine(rt::Executor &executor) {
   Result<std::vector<std::string>> machines = executor.gather(rt::bootId());
   if (!machines)
@@ -71,7 +71,7 @@ ClockOffset offsetOf(const std::vector<ClockReading> &readings) {
     least = std::max(least, reading.clockNs - reading.toNs);
     most = std::min(most, reading.clockNs - reading.fromNs);
   }
-  // Readings contradict each other where the clocks drift while they are read.
+  // Readings contradict each other if the clocks drift while they are read.
   const int64_t half = (most - least) / 2;
   return {least + half, std::abs(half)};
 }
@@ -155,7 +155,7 @@ llvm::Error Profile::record(rt::Executor &executor, const std::function<llvm::Er
   if (!error)
     if (Result<ClockOffset> now = measureClock(executor))
       timeline.noteClock(now->aheadNs, now->errorNs);
-  // Whatever becomes of the file, the run's outcome stands.
+  // A failure to write the file does not change the run's outcome.
   Status written = timeline.finish();
   Status gathered = finish(executor, static_cast<bool>(error));
   if (written.ok())

@@ -56,8 +56,8 @@ std::vector<double> Scale::tickValues(int count) const {
   return values;
 }
 
-/// How much of its own width, in percent, a label at `percent` of an axis stands before that
-/// place: half of it, more towards the end, so that the last one stays on the page.
+/// The shift of a label at `percent` of an axis to the left, in percent of its own width: half of
+/// it, more towards the end, so that the last label stays on the page.
 static double shiftOf(double percent) { return std::max(50.0, 50 + 5 * (percent - 90)); }
 
 json::Array Scale::toTicks(const std::vector<double> &values, bool isFromTop,

@@ -9,7 +9,7 @@ namespace coll::run {
 
 std::string hostName();
 int64_t processId();
-/// The most memory that the process has had resident so far.
+/// The largest resident memory of the process so far, in bytes.
 int64_t peakResidentBytes();
 
 /// Host, processor, memory, operating system.

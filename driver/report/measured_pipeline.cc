@@ -102,7 +102,7 @@ private:
     gaps_.push_back({gaps_.back().end, gaps_.back().end, {}});
   }
 
-  /// The next call of any kind behind the last entry.
+  /// The next call of any kind after the last entry.
   double endOfLast() const {
     double end = double(record_.lastNs);
     for (const CallRecord &call : record_.calls)
@@ -120,8 +120,8 @@ private:
     }
   }
 
-  /// What comes before the first entry and behind the last one is no entry's: those take as long
-  /// as others of their kind.
+  /// Calls before the first entry and after the last one belong to no entry. The first and the last
+  /// entry are assumed to take as long as others of their kind.
   void trimEnds() {
     std::map<std::pair<int, StageWork>, std::vector<double>> known;
     for (size_t i = 1; i + 2 < gaps_.size(); ++i)

@@ -48,7 +48,7 @@ static std::error_code writeTo(llvm::StringRef path, const std::string &page) {
   return code;
 }
 
-/// Where the path leads: a link stays one.
+/// The file that the path leads to, so that a link stays a link.
 static std::string resolve(llvm::StringRef path) {
   llvm::SmallString<256> target;
   return fs::real_path(path, target) ? path.str() : target.str().str();
@@ -56,7 +56,7 @@ static std::string resolve(llvm::StringRef path) {
 
 static std::string previousOf(const std::string &target) { return target + ".previous"; }
 
-/// Beside the target first, so that a page that cannot be written replaces none.
+/// Writes a temporary file beside the target first, so that a failed write replaces no page.
 static llvm::Error writePage(const std::string &target, const std::string &page) {
   if (llvm::Error error = checkWritable(target))
     return error;

@@ -9,7 +9,7 @@
 
 namespace coll::run {
 
-/// One HTML document that needs nothing but itself.
+/// One HTML document that loads no other file.
 std::string renderPage(const ReportContents &contents);
 
 /// Writes the page of a run that begins. An earlier page at the path is kept as PATH.previous until

@@ -11,7 +11,7 @@ namespace coll::run {
 
 std::string writeRecord(const RankRecord &record);
 
-/// Fails where the text is none that writeRecord of the same version made.
+/// Fails if the text was not written by writeRecord of the same version.
 llvm::Expected<RankRecord> readRecord(llvm::StringRef text);
 
 } // namespace coll::run

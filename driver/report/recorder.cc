@@ -43,7 +43,7 @@ Recorder::Recorder(int numRanks)
     ranks_[static_cast<size_t>(rank)].record.rank = rank;
 }
 
-/// Messages, which another thread tells of, and computing are not recorded.
+/// Messages, which are reported by another thread, and computing are not recorded.
 void Recorder::onEvent(const rt::TraceEvent &event) {
   using rt::TraceLevel;
   using rt::TracePhase;
@@ -95,7 +95,7 @@ void Recorder::leave(Rank &rank, const rt::TraceEvent &event) {
   addStep(record, {1, duration - rank.blockedNs, rank.blockedNs, duration});
 }
 
-/// The calls that an exchange of tokens is made of belong to it: they are not recorded.
+/// The calls inside an exchange of tokens belong to it and are not recorded by themselves.
 void Recorder::begin(Rank &rank, const rt::TraceEvent &event) {
   if (event.parent != rank.function)
     return;
@@ -133,7 +133,7 @@ void Recorder::proceed(Rank &rank, const rt::TraceEvent &event) {
   it->standsSinceNs = waits ? event.timeNs : -1;
 }
 
-/// What a call's stream stands still for counts as if the program did.
+/// The time for which a call's stream stands still counts as if the program stood still.
 void Recorder::onDevice(Rank &rank, const rt::TraceEvent &event) {
   const bool isBegin = event.phase == rt::TracePhase::Begin;
   if (isBegin)

@@ -12,7 +12,7 @@
 
 namespace coll::run {
 
-/// Where the page goes, and what it says of the run that it cannot find out itself.
+/// The path of the page, and facts about the run that the report cannot find out itself.
 struct ReportOptions {
   std::string path;
   std::string step; // the file
@@ -24,21 +24,21 @@ struct ReportOptions {
 /// one; that of rank 0 writes. Belongs to one thread; one at a time listens.
 class Report {
 public:
-  /// Writes a page that says the run has not finished: what cannot be written is found out
-  /// before the run, and a run that is killed leaves that page.
+  /// Writes a page that says the run has not finished. So an unwritable path is an error before the
+  /// run, and a run that is killed leaves that page.
   static llvm::Expected<std::unique_ptr<Report>> create(const ReportOptions &options,
                                                         const Place &place);
   /// For the process that watches the one of the run: it writes only in fail().
   static std::unique_ptr<Report> watch(const ReportOptions &options, const Place &place);
   ~Report();
 
-  /// What the page tells; whoever knows it fills it in.
+  /// The contents of the page, which the caller fills in.
   ReportContents &contents() { return contents_; }
 
   /// Runs `work` and notes how long it took.
   llvm::Error timePhase(const std::string &name, const std::function<llvm::Error()> &work);
 
-  /// From now on the executor's program is what the report is about.
+  /// From now on the report is about the executor's program.
   void describe(const rt::Executor &executor);
   /// Records what the ranks of this process do during `work`, which runs the executor, and
   /// afterwards brings all ranks' records to the process of rank 0. After a failure there

@@ -131,8 +131,8 @@ private:
     return lists;
   }
 
-  /// Classes stand for their first ranks, so what is no circle among ranks may be one among
-  /// lanes: transfers then do not share columns.
+  /// A lane shows the first rank of its class, so lanes may form a cycle of transfers where ranks
+  /// form none; transfers then do not share columns.
   void assignColumns() {
     std::vector<std::vector<ShapeEvent *>> meetings = findMeetings();
     if (settleColumns(meetings))

@@ -44,7 +44,7 @@ std::string describeSlowest(const Analysis &analysis) {
   return text + "; the others wait for it, which shows as communication.";
 }
 
-/// What a reader of the times has to know.
+/// A note for readers of the times.
 std::string describeSharing(const ReportContents &contents) {
   if (contents.cores == 0 || contents.numRanks <= contents.cores)
     return "";
