@@ -112,7 +112,7 @@ COLL_EXPORT uint32_t coll_version(void);
 COLL_EXPORT int32_t coll_has_compiler(void);
 /* "invalid argument", "timeout", …; static text. */
 COLL_EXPORT const char *coll_code_name(int32_t code);
-/* Bytes of one element; 0 if `dtype` is none. */
+/* Bytes of one element; 0 if `dtype` is not an element type. */
 COLL_EXPORT size_t coll_dtype_size(int32_t dtype);
 
 /* ---------------------------------------------------------------- errors */
@@ -136,8 +136,8 @@ typedef enum coll_severity {
   COLL_REMARK = 3 /* what the compiler decided, and what would be faster */
 } coll_severity;
 
-/* Receives what the compiler says while it works, and the runtime's warnings. Called from the
- * thread where it happens; must not call into the library. */
+/* Receives the compiler's messages while it works, and the runtime's warnings. Called from the
+ * thread on which they arise; must not call into the library. */
 typedef void (*coll_log_callback)(void *user, int32_t severity, const char *text);
 
 typedef struct coll_context_options {
@@ -203,8 +203,8 @@ COLL_EXPORT coll_error coll_compile(coll_context context, const void *text, size
 /* What the program coll_compile_options.parser does: serves one text that comes over its standard
  * input, and returns the exit code. coll-parser is a main() that calls it. */
 COLL_EXPORT int32_t coll_parser_main(void);
-/* A step that coll-compile wrote: a shared object, which becomes code of this process and stays
- * loaded. Load only files that you trust as much as a program. */
+/* Loads a step that coll-compile wrote: a shared object, which becomes code of this process and
+ * stays loaded. Load only files that you trust as much as a program. */
 COLL_EXPORT coll_error coll_load(coll_context context, const char *path,
                                  coll_executable *executable);
 COLL_EXPORT coll_error coll_executable_free(coll_executable executable);
@@ -302,7 +302,7 @@ COLL_EXPORT coll_error coll_executable_message(coll_executable executable, size_
  * call returns (an asynchronous one: until its request is complete). A dense tensor at an address
  * that is a multiple of 64 is read where it is; another is copied. */
 
-/* Called once, from any thread, when the library needs the memory no more. */
+/* Called once, from any thread, when the library no longer needs the memory. */
 typedef void (*coll_deleter)(void *user);
 
 typedef struct coll_tensor_view {
@@ -360,11 +360,11 @@ COLL_EXPORT coll_error coll_instance_free(coll_instance instance);
 /* Gives all state arguments, in order. May be called again, to start over. */
 COLL_EXPORT coll_error coll_instance_set_state(coll_instance instance, const coll_tensor *state,
                                                size_t num_state);
-/* The state argument's current value, by its place among the state arguments. In a job of several
+/* The state argument's current value, by its index among the state arguments. In a job of several
  * processes all call it; only rank 0 gets a tensor, the others a handle whose id is 0. */
 COLL_EXPORT coll_error coll_instance_state(coll_instance instance, size_t index,
                                            coll_tensor *tensor);
-/* The place of the state argument that has this name. */
+/* The index of the state argument that has this name. */
 COLL_EXPORT coll_error coll_instance_find_state(coll_instance instance, const char *name,
                                                 size_t *index);
 

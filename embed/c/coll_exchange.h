@@ -7,8 +7,8 @@
  *   coll_remote_open(NULL, handle, bytes, &remote);       process B
  *   coll_remote_read(remote, NULL, NULL, &copy);
  *
- * Owners take no part in accesses, and are not told of them: that the data is there, and may be
- * written, is for the caller to arrange. A handle carries keys that cannot be guessed; every
+ * Owners take no part in accesses, and are not told of them: the caller has to make sure that the
+ * data is there, and that it may be written. A handle carries keys that cannot be guessed; every
  * process that has it may read and write the tensor.
  *
  * Handles, errors and threads are those of coll.h. A library without transports refuses all of it
@@ -45,16 +45,16 @@ typedef struct coll_exchange_options {
 COLL_EXPORT coll_error coll_owner_create(const coll_exchange_options *options, coll_owner *owner);
 /* Withdraws everything. Memory that it has allocated lives as long as its tensors. */
 COLL_EXPORT coll_error coll_owner_free(coll_owner owner);
-/* Zeros that other processes of this machine can map. */
+/* Allocates zeros in memory that other processes of this machine can map. */
 COLL_EXPORT coll_error coll_owner_allocate(coll_owner owner, int32_t dtype, int32_t num_dims,
                                            const int64_t *shape, coll_tensor *tensor);
 /* Writes the handle's bytes to `handle` and their number to *bytes. COLL_INVALID_ARGUMENT if it
  * has more than `capacity`; COLL_EXCHANGE_HANDLE_BYTES is enough. The memory is kept until the
- * tensor is withdrawn; without a transport it is of coll_owner_allocate(). */
+ * tensor is withdrawn; without a transport it has to come from coll_owner_allocate(). */
 enum { COLL_EXCHANGE_HANDLE_BYTES = 4096 };
 COLL_EXPORT coll_error coll_owner_publish(coll_owner owner, coll_tensor tensor, void *handle,
                                           size_t capacity, size_t *bytes);
-/* No access begins afterwards. */
+/* Withdraws the tensor: no access begins afterwards. */
 COLL_EXPORT coll_error coll_owner_withdraw(coll_owner owner, const void *handle, size_t bytes);
 
 /* `options` may be null; their transport is the owner's. Connects at the first access. */

@@ -13,11 +13,11 @@ namespace coll::embed {
 
 extern const bool kHasCompiler;
 
-// `options` are complete; the text is borrowed.
+// `options` has every field of this version; the text is borrowed.
 Outcome compileStep(const Context &context, std::string_view text,
                     const coll_compile_options &options, std::shared_ptr<Executable> &executable);
 
-// The part of a parser's process (coll_parser_main): its exit code.
+// What coll_parser_main() runs in the process of a parser; returns its exit code.
 int serveParser();
 
 } // namespace coll::embed

@@ -182,7 +182,7 @@ Outcome findParser(const coll_compile_options &options, run::ParserProcess &pars
       options.parser ? options.parser : library.substr(0, library.rfind('/') + 1) + "coll-parser";
   if (access(parser.program.c_str(), X_OK) != 0)
     return fail(COLL_UNSUPPORTED, "'" + parser.program +
-                                      "', which parses steps apart, is no program that can be "
+                                      "', which parses steps apart, is not a program that can be "
                                       "started: name coll-parser in coll_compile_options.parser");
   return nullptr;
 }

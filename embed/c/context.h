@@ -1,4 +1,4 @@
-// context.h - what compilations have in common: where messages go, and the cache.
+// context.h - settings that compilations share: the handler of messages, and the cache.
 
 #ifndef COLL_EMBED_C_CONTEXT_H
 #define COLL_EMBED_C_CONTEXT_H
@@ -18,7 +18,7 @@ public:
   ~Context() override;
 
   void say(coll_severity severity, const std::string &text) const;
-  // The runtime's messages; of any instance of the process, which cannot be told apart.
+  // Receives the runtime's messages. They do not say which instance of the process they come from.
   void onLog(rt::LogLevel level, std::string_view message) override;
 
   const std::string &cacheFolder() const { return cacheFolder_; }

@@ -81,7 +81,7 @@ Outcome takeTensor(Managed *managed, coll_tensor *tensor) {
   return nullptr;
 }
 
-// What a tensor that was given away lives in.
+// Keeps a tensor alive that was exported.
 template <typename Managed>
 struct Exported {
   Managed managed = {};

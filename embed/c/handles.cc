@@ -7,7 +7,7 @@ namespace {
 // kind: 8 bits, generation: 28 bits, slot: 28 bits.
 constexpr int kGenerationShift = 28, kKindShift = 56;
 constexpr uint32_t kMask = (1u << kGenerationShift) - 1;
-// A slot is not used again before so many others were freed.
+// A slot is reused only after this many others were freed.
 constexpr size_t kLeastFree = 64;
 
 uint64_t makeId(Kind kind, uint32_t generation, uint32_t slot) {

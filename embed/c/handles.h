@@ -1,8 +1,8 @@
 // handles.h - the objects behind the handles of the C API.
 //
 // A handle is the number of a slot, the slot's generation, and the kind of the object. The
-// generation changes when a slot is used again, so that a freed handle is known as such. This
-// table is the one thing that all users of the library in a process share.
+// generation changes when a slot is used again, so that a freed handle is detected. This table is
+// the only state that all users of the library in a process share.
 
 #ifndef COLL_EMBED_C_HANDLES_H
 #define COLL_EMBED_C_HANDLES_H
@@ -62,7 +62,7 @@ private:
   std::deque<uint32_t> free_; // the longest free slot is used first
 };
 
-// The object that a handle names, or why there is none. `what` is the argument's name.
+// The object that a handle names, or an error. `what` is the argument's name.
 template <typename Object, typename Handle>
 Outcome findObject(Handle handle, const char *what, std::shared_ptr<Object> &object) {
   object = std::static_pointer_cast<Object>(HandleTable::get().find(handle.id, Object::kKind));

@@ -6,7 +6,7 @@
 
 namespace coll::embed {
 
-// What the instance and its worker share. Calls take a number and are served in that order,
+// State that the instance and its worker share. Calls take a number and are served in that order,
 // whether they block or are queued.
 class Instance::Core {
 public:

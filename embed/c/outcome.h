@@ -14,7 +14,7 @@
 
 namespace coll::embed {
 
-// What a coll_error names.
+// The failure behind a coll_error.
 struct Failure {
   int32_t code = COLL_INTERNAL;
   std::string message;
@@ -31,7 +31,7 @@ inline Outcome fail(int32_t code, std::string message) {
 inline Outcome invalid(std::string message) {
   return fail(COLL_INVALID_ARGUMENT, std::move(message));
 }
-// The status' code is one of coll_code: both have the same numbers.
+// The codes of a status and of coll_code have the same numbers.
 inline Outcome fail(const rt::Status &status) {
   return status.ok() ? nullptr : fail(status.code(), status.message());
 }

@@ -62,7 +62,7 @@ Outcome Owner::create(const coll_exchange_options &options, std::shared_ptr<Owne
 
 Outcome Owner::allocate(int32_t dtype, int32_t numDims, const int64_t *shape,
                         std::shared_ptr<Tensor> &tensor) {
-  // The type is checked with an address that nothing is read from.
+  // The type is checked with a placeholder address, from which nothing is read.
   std::shared_ptr<Tensor> checked;
   COLL_EMBED_TRY(Tensor::create(dtype, numDims, shape, nullptr, this, checked));
   int64_t bytes = rt::dtypeSize(checked->dtype());
@@ -72,7 +72,7 @@ Outcome Owner::allocate(int32_t dtype, int32_t numDims, const int64_t *shape,
   if (!memory)
     return fail(memory.status());
   COLL_EMBED_TRY(Tensor::create(dtype, numDims, shape, nullptr, *memory, tensor));
-  // What is still published then goes with the owner.
+  // Tensors that are still published are withdrawn with the owner.
   tensor->setDeleter(
       [owner = shared_from_this(), data = *memory] { (void)owner->owner_->release(data); });
   return nullptr;

@@ -23,7 +23,7 @@ Outcome Request::wait(int64_t timeoutUs, size_t wanted,
   auto isComplete = [this] { return isComplete_; };
   if (timeoutUs < 0)
     completed_.wait(lock, isComplete);
-  // Longer than a year is for ever, and does not overflow the clock.
+  // A longer timeout counts as no timeout, so that the clock does not overflow.
   else if (!completed_.wait_for(
                lock, std::chrono::microseconds(std::min<int64_t>(timeoutUs, 31'536'000'000'000)),
                isComplete))

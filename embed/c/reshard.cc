@@ -198,7 +198,7 @@ coll_error coll_reshard_plan(int32_t dtype, int32_t num_dims, const int64_t *sha
   return guarded([&]() -> Outcome {
     if (!reshard)
       return invalid("reshard is null");
-    // The type is checked with an address that nothing is read from.
+    // The type is checked with a placeholder address, from which nothing is read.
     std::shared_ptr<Tensor> checked;
     COLL_EMBED_TRY(Tensor::create(dtype, num_dims, shape, nullptr, reshard, checked));
     coll::rt::TensorInfo tensor;

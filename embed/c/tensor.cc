@@ -34,7 +34,7 @@ Tensor::Tensor(rt::HostTensor result) : result_(std::move(result)) {
 Outcome Tensor::create(int32_t dtype, int64_t numDims, const int64_t *shape, const int64_t *strides,
                        const void *data, std::shared_ptr<Tensor> &tensor) {
   if (!rt::isValidDtype(dtype))
-    return invalid("dtype " + std::to_string(dtype) + " is no coll_dtype");
+    return invalid("dtype " + std::to_string(dtype) + " is not a coll_dtype");
   if (numDims < 0 || numDims > kMaxDims)
     return invalid("a tensor has from 0 to " + std::to_string(kMaxDims) + " dimensions, not " +
                    std::to_string(numDims));

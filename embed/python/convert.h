@@ -47,10 +47,10 @@ private:
 using Tensor = Handle<coll_tensor, coll_tensor_free>;
 using Request = Handle<coll_request, coll_request_free>;
 
-/// An array of the host, and its coll_dtype where its own type does not say it; -1: it does.
+/// An array in host memory, and its coll_dtype if the array's own type does not give it, else -1.
 using Array = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 using Input = std::pair<Array, int32_t>;
-/// A NumPy array, of unsigned integers for types that NumPy lacks, and its coll_dtype.
+/// A NumPy array and its coll_dtype. For types that NumPy lacks the array has unsigned integers.
 using Output = std::pair<nanobind::object, int32_t>;
 
 /// Tensors that keep the arrays alive, which are not copied.

@@ -17,7 +17,7 @@ namespace {
 using Text = std::optional<std::string>;
 using Numbers = std::vector<int64_t>;
 
-/// `name` is of owners alone; the texts outlive the struct.
+/// `name` is used by owners only; the texts outlive the struct.
 coll_exchange_options optionsOf(const Text &name, const Text &transport, const Text &interface,
                                 const Text &secret, int64_t timeoutUs) {
   coll_exchange_options options = COLL_INIT(coll_exchange_options);
@@ -69,7 +69,7 @@ public:
     check(coll_remote_describe(get(), &view));
     return {Numbers(view.shape, view.shape + view.num_dims), view.dtype};
   }
-  /// As many numbers as dimensions, which the Python side sees to.
+  /// The Python side makes sure that there are as many numbers as dimensions.
   Output read(const Numbers &begin, const Numbers &extent) {
     Tensor tensor;
     {

@@ -27,7 +27,7 @@ def named_dtype(name):
 
 @functools.cache
 def _carrier(dtype):
-    """How arrays of this NumPy type travel: the type of their bits, None if it is their own, and a code."""
+    """How arrays of this NumPy type are passed: the type of their bits (None if it is their own) and a code."""
     name = dtype.name
     if name not in CODES:
         raise TypeError(f"coll has no element type {name}")

@@ -17,7 +17,7 @@ def _code(dtype):
 
 
 class TensorOwner:
-    """Lets other processes read and write arrays of this one, without its taking part.
+    """Lets other processes read and write arrays of this process, which takes no part in it.
 
     ::
 
@@ -44,16 +44,16 @@ class TensorOwner:
         self._owner = _coll.Owner(name, transport, interface, secret, int((timeout or 0) * 1e6))
 
     def allocate(self, shape: tuple, dtype="float32") -> np.ndarray:
-        """Zeros that other processes of this machine can map."""
+        """Allocates zeros in memory that other processes of this machine can map."""
         name, code = _code(dtype)
         return from_output(self._owner.allocate(list(shape), code), named_dtype(name))
 
     def publish(self, array) -> bytes:
-        """The handle by which others reach the array: without a transport, one of `allocate`."""
+        """Publishes an array and returns its handle. Without a transport the array has to come from `allocate`."""
         return self._owner.publish(to_input(array))
 
     def withdraw(self, handle: bytes) -> None:
-        """No access begins afterwards."""
+        """Withdraws the array: no access begins afterwards."""
         self._owner.withdraw(handle)
 
 
@@ -95,7 +95,7 @@ class RemoteTensor:
             if isinstance(which, slice):
                 first, last, step = which.indices(size)
                 if step != 1:
-                    raise IndexError("a part has steps of 1")
+                    raise IndexError("a slice of a remote tensor must have step 1")
                 shape.append(max(last - first, 0))
             else:
                 first = which + size if which < 0 else which
@@ -133,7 +133,7 @@ def plan_reshard(shape: tuple, dtype, source: tuple, target: tuple) -> Reshard:
     ::
 
         plan = coll.plan_reshard((8, 6), "float32", ({"dp": 4}, "[dp, -]"), ({"tp": 2}, "[-, tp]"))
-        plan.bytes, plan.least_bytes            # that travel; that any plan has to move
+        plan.bytes, plan.least_bytes            # bytes sent; the least that any plan sends
         columns = plan.run(rows)                # lists of blocks, one a rank
 
     Args:

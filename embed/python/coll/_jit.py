@@ -71,7 +71,7 @@ class _Session:
 
 
 class _Kind:
-    """What a leaf of JAX is on its way to the ranks and back."""
+    """How a leaf of JAX is converted on its way to the ranks and back."""
 
     def __init__(self, aval):
         import jax
@@ -199,7 +199,7 @@ class Jitted:
         return self._lower(_signature(state), state, batch, static).executable
 
     def _session_of(self, state, batch, static):
-        """The ranks that hold `state`; for batches of other shapes new ones, which it moves to."""
+        """The ranks that hold `state`. For batches of another shape: new ranks, to which the state moves."""
         if isinstance(state, State):
             session = state._session
             session.check_newest(state._version)

@@ -1,4 +1,4 @@
-"""What there is to say about a training, as a page that a notebook shows inline."""
+"""The report of a training, as a page that a notebook shows inline."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class MoeBuffer:
     def sync(self, cards):
         """Connects to all ranks; `cards`: theirs, in the order of the ranks. Blocks until all have called it."""
         if any(len(card) != library.loaded.coll_moe_card_bytes() for card in cards):
-            raise Error(1, "moe: a card is invalid, or of another version")
+            raise Error(1, "moe: a card is invalid, or from another version")
         must(library.loaded.coll_moe_sync(self._buffer, b"".join(cards), _i32(len(cards))))
 
     def destroy(self):
@@ -95,7 +95,7 @@ class MoeBuffer:
         must(library.loaded.coll_moe_destroy(self._buffer))
 
     def check(self):
-        """Raises what a kernel or a peer has failed with since the last call."""
+        """Raises the error of a kernel or a peer that failed since the last call, if any."""
         must(library.loaded.coll_moe_check(self._buffer))
 
     def abort(self):
@@ -127,7 +127,7 @@ class MoeBuffer:
         return self._identity(library.loaded.coll_moe_local_ipc_handle, 64)
 
     def local_net_id(self):
-        """By what the other nodes connect to this rank, as bytes."""
+        """The address by which other nodes connect to this rank, as bytes."""
         return self._identity(library.loaded.coll_moe_local_net_id, 128)
 
     def local_buffer(self, dtype, offset=0, use_net=False):
@@ -154,7 +154,7 @@ class MoeBuffer:
         return kind in library.devices and (kind == HOST or number == self.device)
 
     def _take(self, what, tensor, dtypes, shape, optional=False, strided=False):
-        """`shape`: None where the tensor has the say. Of an address the type and `shape` are taken for
+        """A size of `shape` that is None may be any. For an address, the type and `shape` are taken for
         granted: there has to be one. `strided`: strides may be any from 0 on."""
         taken = self._tensor(what, tensor)
         if taken.shape is None:
@@ -211,7 +211,7 @@ class MoeBuffer:
             self._address(*is_in_rank, ("bool", "uint8"), (routing.numTokens, self.num_ranks))))
 
     def dispatch_layout(self, topk_idx, layout, num_experts, stream=0, previous=None, done=None):
-        """Counts who gets what: `layout` is tokens per rank, per node or None, per expert, and whether each
+        """Counts the tokens for each rank: `layout` is tokens per rank, per node or None, per expert, and whether each
         token goes to each rank; tensors that it fills in."""
         routing = self._routing(topk_idx, num_experts)
         must(library.loaded.coll_moe_dispatch_layout(

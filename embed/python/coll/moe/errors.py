@@ -7,7 +7,7 @@ except ImportError:  # this folder alone, beside libcoll-moe.so
 
 
 class Error(_Base):
-    """What the token exchange refused or could not do; `code` is a number of runtime/base/codes.h."""
+    """An operation that the token exchange refused or could not do; `code` is a number of runtime/base/codes.h."""
 
     def __init__(self, code, message):
         super().__init__(message)

@@ -83,14 +83,14 @@ class View:
 
 
 class Taken:
-    """Where a tensor is, and what. Of None and of an address no more is known than that."""
+    """The device, address, type and shape of a tensor. For None and for an address nothing else is known."""
 
     def __init__(self, tensor):
         self.address, self.dtype, self.shape, self.strides, self.device = tensor, None, None, None, None
         if tensor is None or isinstance(tensor, int):
             return
         self.device = tuple(int(part) for part in tensor.__dlpack_device__())  # some have enums
-        # The call itself waits for its stream: the producer need not.
+        # The call itself waits for its stream, so the producer need not.
         capsule = tensor.__dlpack__() if self.device[0] == HOST else tensor.__dlpack__(stream=-1)
         managed = ctypes.cast(_capsule.PyCapsule_GetPointer(capsule, _DLTENSOR), POINTER(_DLManaged))
         found = managed.contents.tensor
