@@ -78,7 +78,7 @@ llvm::Error readMesh(llvm::StringRef text, coll::run::Target &target) {
   return llvm::Error::success();
 }
 
-/// `read`: what the option's `value` stands for, or what is wrong with it.
+/// `read`: the parsed `value` of the option, or the error in it.
 llvm::Error take(llvm::StringRef name, llvm::StringRef value, llvm::Expected<std::string> read,
                  std::string &into) {
   if (!read)
@@ -87,7 +87,7 @@ llvm::Error take(llvm::StringRef name, llvm::StringRef value, llvm::Expected<std
   return llvm::Error::success();
 }
 
-/// `words`: what the option may be.
+/// `words`: the values that the option accepts.
 llvm::Error readWord(llvm::StringRef name, llvm::StringRef value,
                      llvm::ArrayRef<llvm::StringRef> words, std::string &into) {
   if (!llvm::is_contained(words, value))
@@ -179,7 +179,7 @@ llvm::Error checkCombinations(const coll::run::Target &target) {
   return coll::run::checkUpdates(target);
 }
 
-/// Whether attention is fused, where that was not said: if this build has the kernels.
+/// Whether attention is fused if the option is not given: if this build has the kernels.
 llvm::Error chooseAttention(Options &options) {
   const bool isForGpu = !options.target.gpu.empty();
   if (options.fusesAttention.value_or(false) && !isForGpu)
@@ -190,7 +190,7 @@ llvm::Error chooseAttention(Options &options) {
   return llvm::Error::success();
 }
 
-/// Whether cuDNN computes convolutions, where that was not said: if it is here.
+/// Whether cuDNN computes convolutions if the option is not given: if it is found here.
 llvm::Error chooseConvolutions(Options &options) {
   const bool isForGpu = !options.target.gpu.empty();
   if (options.convolutions == "library" && !isForGpu)
@@ -239,7 +239,7 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
   return options;
 }
 
-/// What --emit asks for, of all classes of ranks.
+/// The text that --emit asks for, of all classes of ranks.
 std::string getText(const coll::run::Executable &compiled, llvm::StringRef form) {
   std::string text;
   if (form == "ptx") {

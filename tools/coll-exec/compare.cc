@@ -109,8 +109,8 @@ double element(const rt::HostTensor &tensor, int64_t index) {
 
 bool compare(const Outcome &got, const Outcome &expected, std::optional<double> rtol) {
   if (got.state.size() != expected.state.size() || got.results.size() != expected.results.size()) {
-    std::printf("the two are no forms of one step: %zu and %zu state arguments\n", got.state.size(),
-                expected.state.size());
+    std::printf("the two are not forms of one step: %zu and %zu state arguments\n",
+                got.state.size(), expected.state.size());
     return false;
   }
   Comparison comparison(rtol);

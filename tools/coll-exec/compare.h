@@ -1,4 +1,4 @@
-// compare.h - the outcome of a run, and whether two runs have the same.
+// compare.h - the outcome of a run, and whether two outcomes agree.
 
 #ifndef COLL_TOOLS_COLL_EXEC_COMPARE_H
 #define COLL_TOOLS_COLL_EXEC_COMPARE_H

@@ -73,7 +73,7 @@ public:
     listener_.emplace(&*timeline_);
     return {};
   }
-  // Whatever becomes of the file, the run's outcome stands.
+  // A failure to write the file does not change the run's outcome.
   void end() {
     if (!timeline_)
       return;
@@ -107,7 +107,7 @@ rt::Result<std::optional<rt::JobOptions>> findJob(const std::string &backend) {
   return std::optional<rt::JobOptions>();
 }
 
-// `isRoot`: whether this process has results and speaks.
+// `isRoot`: whether this process has the results and prints.
 rt::Result<Outcome> run(const std::string &path, const Options &options, bool &isRoot) {
   rt::Result<std::vector<rt::Program>> programs = rt::loadStepLibrary(path);
   if (!programs)

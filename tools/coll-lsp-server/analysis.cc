@@ -47,7 +47,8 @@ public:
     ScopedDiagnosticHandler handler(&*context_, [&](Diagnostic &d) { report(d); });
     Block block;
     AsmParserState state;
-    // Verified below: only then do errors have a place in the text, whatever `loc` it gives.
+    // The module is verified below, not while parsing: only then do errors have a position in the
+    // text, whatever `loc` the text gives.
     ParserConfig config(&*context_, /*verifyAfterParse=*/false);
     if (failed(parseAsmSourceFile(sources_, &block, config, &state)) || block.empty())
       return;
@@ -56,7 +57,7 @@ public:
     if (failed(verify(*module)))
       return;
     verifyRanks(*module);
-    // An error of the compiler need not be an error in the file.
+    // Errors of the compiler are reported as warnings: they need not be errors in the file.
     severity_ = kWarning;
     Inference inference(*module, *marks_, ranks);
     collectHovers(*marks_, state, inference, [&](ArrayRef<llvm::SMRange> ranges, std::string text) {
@@ -125,7 +126,7 @@ private:
           {"location", json::Object{{"uri", uri_}, {"range", toRange(note.getLocation())}}},
           {"message", note.str()}});
     DiagnosticSeverity severity = diagnostic.getSeverity();
-    // At once: the parser may crash on what it has just complained of.
+    // Flushed at once: the parser may crash after it has reported an error.
     findings_.out << json::Value(json::Object{
                          {"range", toRange(diagnostic.getLocation())},
                          {"severity",

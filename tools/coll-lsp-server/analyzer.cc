@@ -31,7 +31,7 @@ json::Value toPublish(const std::string &uri, const Document &document, json::Va
   return params;
 }
 
-/// From what analyze() in the worker made.
+/// Reads the output of analyze() in the worker.
 std::vector<Hover> takeHovers(const json::Object &result) {
   std::vector<Hover> hovers;
   const json::Array &texts = *result.getArray("texts");
@@ -60,7 +60,7 @@ Analyzer::~Analyzer() {
 void Analyzer::update(const std::string &uri, const Document &document, json::Value version) {
   std::lock_guard<std::mutex> lock(mutex_);
   Entry &entry = entries_[uri];
-  // A document that was just opened need not settle.
+  // A document that was just opened is analysed without a pause.
   entry.due = Clock::now() + (entry.edit ? kDebounce : std::chrono::milliseconds(0));
   entry.document = document;
   entry.version = std::move(version);

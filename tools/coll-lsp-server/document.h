@@ -1,7 +1,7 @@
 //===- document.h - a text that an editor changes ---------------------*- C++ -*-===//
 //
-// Editors count columns in UTF-16 units, MLIR's library in bytes. A Document holds
-// the text and converts, so that nothing else has to know.
+// Editors count columns in UTF-16 units, MLIR's library in bytes. A Document holds the text and
+// converts columns, so that no other code has to.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -95,7 +95,7 @@ private:
   std::string describeValue(size_t mark, unsigned result, Value value) {
     if (const InferredValue *inferred = inference_.find(mark, result, value.getType()))
       return describeInferred(*inferred);
-    // A partitioned program: its arguments say what they are part of.
+    // A partitioned program: the attributes of arguments give their global types.
     auto argument = dyn_cast<BlockArgument>(value);
     auto function = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
                              : FunctionOpInterface();

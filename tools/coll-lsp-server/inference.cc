@@ -25,7 +25,7 @@ bool isForeign(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Types are one rank's already.
+/// The types are those of one rank already.
 bool isPartitioned(ModuleOp module) {
   auto has = [](FunctionOpInterface function) {
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
@@ -111,8 +111,8 @@ void Inference::collect(const Marks &marks) {
     return;
   mesh_ = *meshes.begin();
   copy_->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // @init is the compiler's own where it assumed the distribution; its values carry
-    // the marks of @step's arguments.
+    // If the compiler assumed the distribution, it has made @init, whose values carry the marks of
+    // @step's arguments.
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (function && !assumption_.empty() && function.getName() == kInitFunction)
       return WalkResult::skip();

@@ -21,7 +21,7 @@ public:
   explicit MlirServer(llvm::json::Value initializeParams)
       : initializeParams_(std::move(initializeParams)) {}
 
-  /// What the server can do: the result of `initialize`.
+  /// The capabilities of the server: the result of `initialize`.
   llvm::Expected<llvm::json::Value> initialize() const;
 
   /// The answer to a request about a document. Columns are bytes. Thread safe.
@@ -32,7 +32,7 @@ private:
   llvm::json::Value initializeParams_;
 };
 
-/// In the worker: answers what comes on the standard input, and returns the exit code.
+/// In the worker: answers requests from the standard input, and returns the exit code.
 int runMlirServer();
 
 } // namespace coll::lsp

@@ -26,7 +26,7 @@ using llvm::lsp::LSPError;
 namespace coll::lsp {
 namespace {
 
-/// Parameters as they came: what is not ours to read is passed on.
+/// Parameters as they came: requests for MLIR's server are passed on unread.
 struct Raw {
   json::Value value = nullptr;
 };

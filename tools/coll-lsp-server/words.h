@@ -1,6 +1,6 @@
 //===- words.h - shardings and collectives in words -------------------*- C++ -*-===//
 //
-// What a hover says, as Markdown. Pure functions of the IR.
+// The text of hovers, as Markdown. Pure functions of the IR.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace coll::lsp {
 std::string describeSharding(mlir::coll::ShardingAttr sharding, mlir::coll::MeshOp mesh,
                              mlir::RankedTensorType global);
 
-/// What one rank holds of a value, in shape and bytes.
+/// The part of a value that one rank holds, in shape and bytes.
 std::string describeLocal(mlir::coll::ShardingAttr sharding, mlir::coll::MeshOp mesh,
                           mlir::RankedTensorType global);
 

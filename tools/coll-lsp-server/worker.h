@@ -34,7 +34,7 @@ WorkerOutput runWorker(
     std::chrono::milliseconds deadline,
     llvm::function_ref<bool()> cancelled = [] { return false; });
 
-/// In the worker: ends with the process that started it.
+/// In the worker: makes it end with the process that started it.
 void followParent();
 
 } // namespace coll::lsp

@@ -49,8 +49,8 @@ static void registerUpstreamPasses() {
   registerSymbolDCEPass();
 }
 
-/// LLVM's libraries register hundreds of options, whether they have an effect here or not: --help
-/// shows those that do.
+/// LLVM's libraries register hundreds of options, most of which have no effect here: --help shows
+/// those that have one.
 static void hideUnrelatedOptions() {
   static const llvm::StringSet<> shown = {"help",
                                           "version",
@@ -80,7 +80,7 @@ static void hideUnrelatedOptions() {
                                           "mlir-pass-statistics",
                                           "mlir-print-stacktrace-on-diagnostic"};
   for (auto &[name, option] : llvm::cl::getRegisteredOptions())
-    // The option without a name lists the passes.
+    // The option without a name holds the list of passes.
     if (!name.empty() && !shown.contains(name) && !option->ArgStr.empty())
       option->setHiddenFlag(llvm::cl::ReallyHidden);
 }
@@ -128,7 +128,8 @@ static llvm::Error loadPassPlugins(llvm::ArrayRef<char *> arguments) {
     StringRef path = StringRef(argument).ltrim('-');
     if (!StringRef(argument).starts_with("-") || !path.consume_front(kFlag))
       continue;
-    // A plugin brings MLIR's shared library along: the passes of another MLIR are of no use here.
+    // A plugin is linked with MLIR's shared library, so its passes do not work with a statically
+    // linked MLIR.
     if (::coll::rt::dl::fileOf(reinterpret_cast<const void *>(&registerPass)) ==
         ::coll::rt::dl::fileOf(reinterpret_cast<const void *>(&loadPassPlugins)))
       return ::coll::run::makeError("--load-pass-plugin=" + path +

@@ -18,7 +18,8 @@ std::string digest(llvm::StringRef text) {
   return "digest " + llvm::toHex(llvm::ArrayRef(key).take_front(8), /*LowerCase=*/true);
 }
 
-/// What the ranks have to agree in: a line each, the same lines on every rank.
+/// The properties in which ranks have to agree, one line each; all ranks have the same number of
+/// lines.
 class Traits {
 public:
   void add(const llvm::Twine &trait) { text_ += (trait + "\n").str(); }

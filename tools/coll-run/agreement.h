@@ -8,10 +8,10 @@
 
 namespace coll::run {
 
-/// Fails on every rank where they do not run the same: the same step, with flags and data
-/// that the steps' outcome and number depend on. The error names what differs and two ranks.
-/// Where files lie is each rank's own affair, as is what only rank 0 does. All processes of
-/// the job call it, before the first step.
+/// Fails on every rank if the ranks differ in the step, or in flags and data that decide the
+/// outcome and the number of steps. The error names the difference and two ranks. Paths of files
+/// may differ between ranks, and so may options that only concern rank 0. All processes of the job
+/// call it, before the first step.
 llvm::Error checkAgreement(rt::Executor &executor, const Options &options, llvm::StringRef step);
 
 } // namespace coll::run

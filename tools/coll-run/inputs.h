@@ -17,8 +17,8 @@ struct Inputs {
   int64_t steps = 1;
 };
 
-/// Opens the files that the options name, or makes values up. `note` is told what the user may
-/// not expect.
+/// Opens the files that the options name, or makes values up. `note` receives what the user may not
+/// expect.
 llvm::Expected<Inputs> openInputs(const Options &options, const std::vector<rt::TensorInfo> &state,
                                   const std::vector<rt::TensorInfo> &batch,
                                   llvm::function_ref<void(const llvm::Twine &)> note);

@@ -56,7 +56,7 @@ ReportOptions describeReport(const Options &options) {
 
 void reportError(const Place &place, const std::string &message) {
   if (place.reportFd >= 0) {
-    // The supervisor reads to the end; where it is gone, so will this process be.
+    // The supervisor reads to the end; if it has ended, this process ends, too.
     for (llvm::StringRef rest = message; !rest.empty();) {
       ssize_t count = ::write(place.reportFd, rest.data(), rest.size());
       if (count <= 0)

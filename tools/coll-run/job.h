@@ -9,8 +9,8 @@
 
 namespace coll::run {
 
-/// The place that a launcher (mpirun, srun, torchrun) has given this process, or none
-/// where there is no launcher, or this process runs or starts all ranks by itself.
+/// The place that a launcher (mpirun, srun, torchrun) has given this process, or none if there is
+/// no launcher, or this process runs or starts all ranks itself.
 llvm::Expected<Place> findPlace(const Options &options);
 
 /// The page that --report asks for.

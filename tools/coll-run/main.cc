@@ -61,7 +61,7 @@ int coll::runMain(int argc, char **argv) {
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
-  signal(SIGPIPE, SIG_IGN); // from here on, behind --help, a closed pipe is an error like any other
+  signal(SIGPIPE, SIG_IGN); // from here on, after --help, a closed pipe is an error like any other
   llvm::Expected<coll::run::Place> place = coll::run::findPlace(*options);
   if (!place)
     return fail(place.takeError());

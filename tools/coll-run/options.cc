@@ -398,8 +398,7 @@ llvm::Error readDevice(Options &options) {
   return joinErrors(readFuseAttention(options), readConvolutions(options));
 }
 
-/// An empty value is a variable of the shell that is not set, rather than the wish to do
-/// without.
+/// An empty value probably comes from a shell variable that is not set, so it is an error.
 llvm::Error checkNotEmpty() {
   for (const cl::opt<std::string> *flag :
        {&strategy, &root, &route, &schedule, &backend, &affinity, &data, &initFile, &dataset,

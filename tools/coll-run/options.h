@@ -14,8 +14,8 @@
 
 namespace coll::run {
 
-/// What the user asked for. The Target is what the step is compiled for: `ranks` is the mesh's size
-/// where only --mesh was given, and the strategy is empty where the number of ranks decides.
+/// The options of the command line. The Target is what the step is compiled for: `ranks` is the
+/// mesh's size if only --mesh was given, and the strategy is empty if the number of ranks decides.
 struct Options : Target {
   std::string input;
   std::string commandLine; // as a shell would take it

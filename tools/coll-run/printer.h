@@ -7,7 +7,7 @@
 
 namespace coll::run {
 
-/// The reader of messages.
+/// Which messages are printed.
 enum class Audience {
   Everything, // notes, remarks, warnings and errors, with all frames of their calls
   Usual,      // the same, but a remark has the innermost frame only
@@ -15,7 +15,7 @@ enum class Audience {
   Nothing,    // another process speaks for this one
 };
 
-/// Prints what the audience is to hear on the standard error stream.
+/// Prints the messages that the audience is to see to the standard error stream.
 MessageHandler makePrinter(Audience audience);
 
 bool isProblem(mlir::DiagnosticSeverity severity);

@@ -22,8 +22,9 @@
 namespace coll::run {
 namespace {
 
-/// What the others get to end by themselves after the first failure. With the time that a failed
-/// rank waits for a peer that stands still (net::kHurriedLingerUs), less than two seconds.
+/// The time that the others have to end by themselves after the first failure. Together with the
+/// time that a failed rank waits for a peer that stands still (net::kHurriedLingerUs) it is less
+/// than two seconds.
 constexpr int64_t kGraceUs = 1'250'000;
 /// Limit of one copy's report; the rest is read and dropped.
 constexpr size_t kMaxReportBytes = 64 << 10;
@@ -53,7 +54,7 @@ struct Child {
   int status = 0; // as waitpid's
 
   bool hasFailed() const { return hasEnded && status != 0; }
-  /// By a signal after which it has done what it had to.
+  /// Stopped by a signal after it had saved its work.
   bool wasStopped() const {
     return WIFEXITED(status) &&
            (WEXITSTATUS(status) == 128 + SIGINT || WEXITSTATUS(status) == 128 + SIGTERM);
@@ -98,7 +99,7 @@ bool Supervisor::isAnyLeft() const {
                      [](const Child &child) { return !child.hasEnded; });
 }
 
-// Never for ever: a signal may come right before poll().
+// poll() always gets a timeout, because a signal may come right before it.
 int Supervisor::timeoutMs() const { return failedUs_ || request.signal() ? 100 : 1000; }
 
 JobEnd Supervisor::run() {
@@ -185,8 +186,8 @@ void Supervisor::signalAll(int number) {
   lastSignal_ = number;
 }
 
-/// A copy that does not end by itself is killed. After a signal it may have a step to end and a
-/// file to write, which takes what it takes, unless the user asks again.
+/// A copy that does not end by itself is killed. After a signal it may have to end a step and write
+/// a file, for which it has unlimited time unless the user signals again.
 void Supervisor::enforce() {
   if (request.signal() && !lastSignal_)
     signalAll(request.signal());
@@ -227,7 +228,7 @@ const Child &Supervisor::cause() const {
   });
 }
 
-/// What all say alike is no single rank's affair.
+/// A reason that all copies give is reported without a rank.
 std::string Supervisor::describeFailure() const {
   const Child *cause = &this->cause();
   bool isSame = std::all_of(children_.begin(), children_.end(), [&](const Child &child) {

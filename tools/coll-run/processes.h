@@ -9,7 +9,7 @@ namespace coll::run {
 
 struct JobEnd {
   int exitCode = 0; // that of the first copy that failed
-  // Where a signal ended copy 0, so that it could not write why the job failed: that reason.
+  // The reason why the job failed, if a signal ended copy 0 before it could write it.
   std::string unwritten;
 };
 

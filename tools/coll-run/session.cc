@@ -12,7 +12,7 @@
 
 namespace coll::run {
 
-// What is wrong with the program, rank 0's process says for all.
+// The process of rank 0 reports errors in the program for all processes.
 static Audience chooseAudience(const Options &options, const Place &place) {
   if (!place.isRoot())
     return Audience::Nothing;
@@ -47,8 +47,8 @@ llvm::Error Session::timed(const char *phase, llvm::Error (Session::*stage)()) {
   return report_->timePhase(phase, [&] { return (this->*stage)(); });
 }
 
-/// The error, and what was said of it where only rank 0's process says that: rank 0 may come later
-/// and be ended before it has said anything.
+/// The error, with the messages that only the process of rank 0 prints: rank 0 may fail later, or
+/// be ended before it has printed them.
 llvm::Error Session::withProblem(llvm::Error error) {
   if (place_.isRoot())
     return error;
@@ -75,7 +75,7 @@ llvm::Error Session::runStages() {
     return error;
   if (!place_.isRoot())
     return llvm::Error::success();
-  // First: what has been trained outlives whatever goes wrong from here on.
+  // Saved first, so that later failures do not lose the trained state.
   if (!options_.save.empty())
     if (llvm::Error error = save())
       return error;
@@ -95,7 +95,7 @@ llvm::Error Session::runStages() {
   return areChecksOk_ ? llvm::Error::success() : makeError("the check failed");
 }
 
-/// Fails early where the ranks could not be placed, or the run's outcome not be written.
+/// Fails early if the ranks could not be placed, or the run's outcome could not be written.
 llvm::Error Session::prepare() {
   if (!options_.affinity.empty())
     if (auto affinity = rt::Affinity::create(options_.affinity); !affinity)
@@ -171,8 +171,8 @@ llvm::Expected<bool> Session::afterStep(Progress &progress, const RunResult &run
   return *signal != 0;
 }
 
-/// Whether the user has ended the run, all of whose outcome is what has been saved. If not, a
-/// signal ends the process from here on.
+/// Whether the user has ended the run; then the saved state is its only outcome. If not, a signal
+/// ends the process from here on.
 bool Session::isStopped() {
   const int signal = stopping_ ? stopping_->finish() : 0;
   if (!signal)
@@ -197,7 +197,8 @@ void Session::noteLostLoss() {
     note("the loss of step " + llvm::Twine(first - result_.losses.begin() + 1) + " is not finite");
 }
 
-/// What the compiler has said and the run has returned, as far as they came.
+/// Adds the messages of the compiler and the outcome of the run to the report, as far as there are
+/// any.
 void Session::fillReport() {
   ReportContents &contents = report_->contents();
   for (const Message &message : compiler_.messages().all()) {

@@ -83,9 +83,9 @@ private:
   bool areChecksOk_ = true;
 };
 
-/// A failed check is an error. Returns the exit code: 0, or in rank 0's process 128 and the signal
-/// that ended a run with `--save` early. The others return 0 then, too: a launcher would take one
-/// that fails for a reason to end the one that still writes.
+/// A failed check is an error. Returns the exit code: 0 or, in rank 0's process, 128 plus the
+/// signal that ended a run with `--save` early. The other processes return 0 then: if one failed, a
+/// launcher would end the process that is still writing.
 llvm::Expected<int> runSession(const Options &options, const Place &place);
 
 } // namespace coll::run

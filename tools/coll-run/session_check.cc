@@ -7,8 +7,8 @@
 
 namespace coll::run {
 
-// A training run drifts from its twin by rounding alone, and more with every step;
-// so with a data set only its beginning is compared.
+// Two training runs drift apart by rounding alone, and more with every step; so with a data set
+// only the beginning is compared.
 static constexpr int64_t kCheckedDatasetSteps = 8;
 
 llvm::Error Session::openData() {
@@ -21,7 +21,8 @@ llvm::Error Session::openData() {
   resultInfos_ = freeResults(descriptor);
   if (llvm::Error error = chooseLoss())
     return error;
-  // The import of StableHLO has obeyed; other steps say it themselves.
+  // The import of StableHLO has used --state-args; other steps have roles already, which must
+  // agree.
   if (options_.stateArgs && *options_.stateArgs != int64_t(stateInfos_.size()))
     return makeError("--state-args=" + llvm::Twine(*options_.stateArgs) + ", but '" +
                      options_.input + "' has " + counted(stateInfos_.size(), "state argument") +

@@ -10,7 +10,7 @@
 
 namespace coll::run {
 
-/// A compiled step has no text that could be compiled for one device, or shown.
+/// A compiled step has no text, so options that need it are refused.
 static llvm::Error checkCompiled(const Options &options) {
   const char *option = options.check                 ? "--check"
                        : options.planOnly            ? "--plan-only"
@@ -43,7 +43,7 @@ llvm::Error Session::launchCompiled(const rt::ExecutorOptions &execution) {
   return finishLaunch((*bytes)->getBuffer());
 }
 
-/// `step`: what all ranks of a job have to have in common.
+/// `step`: the bytes of the step, in which all ranks of a job have to agree.
 llvm::Error Session::finishLaunch(llvm::StringRef step) {
   if (report_)
     report_->describe(*step_.executor);

@@ -32,7 +32,8 @@ static_assert(std::atomic<int>::is_always_lock_free, "a handler takes no locks")
 
 void onSignal(int number) {
   const int error = errno;
-  // More of the same are copies: a terminal reaches this process and the one that passes it on.
+  // Further signals within a second are copies: a terminal signals this process and also the one
+  // that passes signals on.
   if (!isAnswered.exchange(true)) {
     if (isAnswering)
       (void)!write(STDERR_FILENO, kAnswer.data(), kAnswer.size());
@@ -42,7 +43,7 @@ void onSignal(int number) {
   errno = error;
 }
 
-/// What rank 0's process tells the others.
+/// The message from rank 0's process to the others.
 std::string writeVerdict(int signal, int64_t next) {
   return std::to_string(signal) + " " + std::to_string(next);
 }
@@ -81,7 +82,8 @@ int Stopping::finish() {
   return signal_;
 }
 
-/// By the time that the last steps took; slowly, since the first ones may not be like the rest.
+/// Adapts the interval to the time of the last steps; slowly, since the first steps may be unlike
+/// the rest.
 int64_t Stopping::chooseNext(int64_t step) const {
   const double seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
   const int64_t passed = step - last_;

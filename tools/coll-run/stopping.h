@@ -11,10 +11,10 @@
 
 namespace coll::run {
 
-/// While it lives, SIGINT and SIGTERM do not end this process, but the run after a step: the
-/// same on all ranks. Once the run was ended so, later signals have no effect in this process,
-/// which has only to write what it has: they may be the same request, passed on by a launcher.
-/// Ending the process when the user asks again is left to the one that watches it. One at a time.
+/// While it lives, SIGINT and SIGTERM do not end this process, but the run after a step: the same
+/// on all ranks. Once the run was ended so, later signals have no effect in this process, which has
+/// only to write what it has: they may be the same request, passed on by a launcher. If the user
+/// asks again, the process that watches this one ends it. One at a time.
 class Stopping {
 public:
   /// `steps`: of the run. Where `isTalking`, the first signal is answered on the standard error
@@ -24,13 +24,13 @@ public:
   Stopping(const Stopping &) = delete;
   Stopping &operator=(const Stopping &) = delete;
 
-  /// Called after each step, by every process of the job. The signal, of any of them, after
-  /// which this is the last step; 0: it is not. Mostly without asking the others: they are asked
-  /// some ten times a second, and after the last step.
+  /// Called after each step, by every process of the job. Returns the signal that any of them has
+  /// received, if this step is the last one because of it, else 0. The processes exchange signals
+  /// only some ten times a second, and after the last step.
   llvm::Expected<int> agreeAfter(int64_t step);
 
-  /// After the last step. The signal that ended the run or came since the ranks were last asked;
-  /// 0: none did, and from here on a signal ends the process.
+  /// Called after the last step. Returns the signal that ended the run or came since the last
+  /// exchange. 0: there was none, and from here on a signal ends the process.
   int finish();
 
 private:
@@ -43,7 +43,7 @@ private:
   const int64_t steps_;
   int64_t last_ = 0, next_ = 1; // steps after which all are asked
   Clock::time_point asked_ = Clock::now();
-  int signal_ = 0;                      // that ended the run
+  int signal_ = 0; // that ended the run
   void (*before_[2])(int);
 };
 

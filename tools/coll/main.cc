@@ -26,7 +26,7 @@ const Tool kTools[] = {
     {"exec", "runs a compiled step", coll::execMain},
     {"run", "compiles a step and runs it on N ranks", coll::runMain},
     {"lsp-server", "shows IR files in an editor", coll::lspServerMain},
-    {"perf", "measures transports", coll::perfMain},
+    {"perf", "measures operations, transports and exchanges", coll::perfMain},
     {"trace", "merges, checks and diagnoses traces", coll::traceMain},
     {"info", "what this build contains and finds on this machine", coll::infoMain},
 };

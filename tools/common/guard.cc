@@ -1,7 +1,7 @@
 //===- guard.cc - a crash becomes a diagnostic --------------------------------===//
 //
-// A child process, rather than llvm::CrashRecoveryContext: it also holds stack
-// overflow, aborts, and crashes on threads of a pool.
+// A child process is used rather than llvm::CrashRecoveryContext, because it also contains stack
+// overflows, aborts, and crashes on threads of a pool.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ static constexpr int kCrashExitCode = 70;
 static volatile sig_atomic_t childPid = 0;
 static ::coll::UserRequest request;
 
-/// The child may take its time, unless the user asks again.
+/// The child has unlimited time, unless the user signals again.
 static void forwardSignal(int signal) {
   request.receive(signal);
   if (childPid > 0)
@@ -116,7 +116,7 @@ private:
 };
 } // namespace
 
-/// Signals that say nothing about the input; SIGPIPE: the reader of the output has closed it.
+/// Signals that do not point to a faulty input. SIGPIPE: the reader of the output has closed it.
 static bool isUserSignal(int signal) {
   return llvm::is_contained(kUserSignals, signal) || signal == SIGPIPE;
 }

@@ -10,23 +10,22 @@
 
 namespace mlir::coll {
 
-/// Runs `body` in a child process, on a thread with a large stack, and returns what
-/// it returns. Where the child dies of a signal, says so on the standard error
-/// stream and returns 70 (128 + the signal where a user asked for it: SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT, which are handed on to the child; another, a second or more later,
-/// kills it). `tool` names the program in the message; `why`, where given, gets what the signal
-/// was, and stays empty otherwise.
+/// Runs `body` in a child process, on a thread with a large stack, and returns what it returns. If
+/// the child dies of a signal, prints that on the standard error stream and returns 70, or 128 +
+/// the signal for the signals by which a user ends a program: SIGINT, SIGTERM, SIGHUP, SIGQUIT.
+/// These are passed on to the child; another one, a second or more later, kills it. `tool` names
+/// the program in the message; `why`, where given, gets what the signal was, and stays empty
+/// otherwise.
 ///
-/// Call it first thing in main, before any thread exists. What `body` does to
-/// memory is not seen by the caller.
+/// Call it first thing in main, before any thread exists. Changes that `body` makes to memory are
+/// not visible to the caller.
 int runGuarded(llvm::StringRef tool, llvm::function_ref<int()> body, std::string *why = nullptr);
 
-/// The part of it that matters where another process watches this one: runs `body` on a
-/// thread with a large stack.
+/// For a process that another one watches already: runs `body` on a thread with a large stack.
 int runOnLargeStack(llvm::function_ref<int()> body);
 
-/// Makes output that cannot be written an error of the process when it ends: LLVM would abort it.
-/// Covers what ends the process by itself, as --help does. Call it before anything is printed.
+/// If output cannot be written, the process ends with an error; LLVM would abort it. This also
+/// covers options that end the process, such as --help. Call it before anything is printed.
 void checkOutputAtExit();
 
 } // namespace mlir::coll

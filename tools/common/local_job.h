@@ -20,7 +20,8 @@
 
 namespace coll {
 
-/// An address with a listener before there are ranks, and a secret of its own.
+/// A job on this machine: a listening address, which exists before the ranks do, and a fresh
+/// secret.
 struct LocalJob {
   rt::JobOptions options; // of no rank yet
   net::Fd listener;       // for rank 0
@@ -49,7 +50,7 @@ inline rt::Result<LocalJob> makeLocalJob(int ranks) {
   return job;
 }
 
-/// In a fork, first thing: it does not outlive `parent`.
+/// To be called first in a fork, which then does not outlive `parent`.
 inline void endWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)

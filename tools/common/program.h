@@ -1,7 +1,7 @@
 //===- program.h - what holds for every program -------------------------*- C++ -*-===//
 //
-// Standard streams that are there, and whose errors are not lost. Header only, since tools
-// without LLVM use it, too.
+// Ensures that the standard streams are open, and that errors of writing are not lost. Header only,
+// since tools without LLVM use it, too.
 //
 //===----------------------------------------------------------------------------===//
 

@@ -10,8 +10,8 @@
 
 namespace coll {
 
-/// From now on `handler` is called, unless whoever started the program has the signal ignored
-/// (nohup, a shell that starts it in the background). Returns what was there before.
+/// Installs `handler`, unless the signal was ignored when the program started (nohup, a shell that
+/// starts it in the background). Returns the previous action.
 using SignalHandler = void (*)(int);
 inline SignalHandler handleUserSignal(int number, SignalHandler handler) {
   SignalHandler before = signal(number, handler);
@@ -20,9 +20,9 @@ inline SignalHandler handleUserSignal(int number, SignalHandler handler) {
   return before;
 }
 
-/// What a user has asked for by signals. One request may come as several: a terminal reaches the
-/// launcher too, which passes it on, perhaps as SIGTERM; `timeout` sends its own twice. So what
-/// follows the first within a second is the same request.
+/// The user's requests by signals. One request may arrive as several signals: a terminal also
+/// signals the launcher, which passes it on, perhaps as SIGTERM; `timeout` sends its signal twice.
+/// So signals within a second after the first count as the same request.
 class UserRequest {
 public:
   void forget() { signal_ = isImpatient_ = 0; }
@@ -40,7 +40,7 @@ public:
   }
   /// The first, or 0.
   int signal() const { return signal_; }
-  /// Whether the user has asked again, who does not want to wait any longer.
+  /// Whether the user has asked again, and does not want to wait any longer.
   bool isImpatient() const { return isImpatient_ != 0; }
 
 private:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may include whom, and how full a folder may be.
+"""Which folder may include which, and how many sources a folder may have.
 
   passes -> dialect -> MLIR; compiler -> passes, plan; driver -> compiler, runtime. Of the
   runtime, passes and compiler see only runtime/step/abi/abi.{def,h} and runtime/base/codes.h.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Comments and pages that are hard to read do not become more: a ratchet.
+"""The number of comments and pages that are hard to read may only fall: a ratchet.
 
 Counted are sentences of comments that begin with a riddle ("Of", "What of", "Who", "Those
 that"), comments that say "nobody", READMEs of more than two screens, and lines of Markdown of
