@@ -6,7 +6,7 @@
 // A send completes when the peer has received, so if every rank began by sending, all would
 // wait for ever. Rank 0 therefore receives last. coll-verify-ranks proves, before anything runs,
 // that this program cannot deadlock; swap the two lines of the first branch and it
-// prints who waits for whom. --no-verify runs the mistake until --timeout ends it.
+// prints which ranks wait for each other. --no-verify runs the mistake until --timeout ends it.
 
 coll.mesh @m ["x" = 3]
 

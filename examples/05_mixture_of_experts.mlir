@@ -1,5 +1,5 @@
 // A layer of a mixture of experts, written by hand: twelve experts on four ranks, two for each
-// token. A token goes to the ranks that have its experts, and what they make of it comes back.
+// token. A token goes to the ranks that have its experts, and their results come back.
 //
 //   coll-run examples/05_mixture_of_experts.mlir --print
 //

@@ -1,4 +1,4 @@
-"""A step on arrays of PyTorch: they go to the ranks by DLPack, without a copy, and come back so.
+"""A step on arrays of PyTorch: they go to the ranks and come back by DLPack, without a copy.
 
     python examples/08_torch.py        # needs the package coll (pip install .) and torch
 """
@@ -30,7 +30,7 @@ def main():
         print(f"step {k + 1}: loss {loss:.6f}, by JAX {expected:.6f}")
         torch.testing.assert_close(float(loss), expected, rtol=1e-4, atol=1e-5)
 
-    # What comes back shares its memory with the tensor that is made of it.
+    # The tensor shares the memory of the array that comes back.
     returned = training.state()
     weights = [torch.from_dlpack(array) for array in returned]
     assert all(w.data_ptr() == a.ctypes.data for w, a in zip(weights, returned))

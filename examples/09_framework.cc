@@ -95,7 +95,7 @@ private:
   std::unique_ptr<float, Free> data_;
 };
 
-// What the framework calls a model: a compiled step, its ranks, and tensors for its arguments.
+// The framework's model: a compiled step, its ranks, and tensors for its arguments.
 class Model {
 public:
   Model(const std::string &text, int ranks) {

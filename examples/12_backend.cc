@@ -4,7 +4,8 @@
 //   coll-run step.mlir --ranks=4 --backend=plugin:own/libmeeting.so --check
 //
 // A call is a meeting: the last member that comes does the work of all, and wakes them. Transfers
-// meet in pairs. It is short, not fast; what each function has to do is in <coll/backend_plugin.h>.
+// meet in pairs. It is written to be short, not fast; <coll/backend_plugin.h> says what each
+// function has to do.
 
 #include <coll/backend_plugin.h>
 #include <coll/coll.h>
@@ -143,7 +144,7 @@ Bytes interleave(const std::vector<Bytes> &blocks, size_t outer, size_t row) {
   return whole;
 }
 
-// What the member at `position` gets.
+// The result of the member at `position`.
 Bytes resultOf(const coll_backend_call &call, const std::vector<Bytes> &sources, size_t position) {
   const size_t n = sources.size(), size = coll_dtype_size(call.dtype);
   const size_t outer = size_t(call.outer), row = size_t(call.count) * size;
@@ -370,7 +371,7 @@ int32_t wait(void *endpoint, void *request, coll_backend_failure *failure) {
   } else if (!own->isDone) {
     const std::string where = std::string(" at ") + own->call.location;
     code = !isOver
-               ? fail(failure, COLL_TIMEOUT, "nobody came in time" + where)
+               ? fail(failure, COLL_TIMEOUT, "the other members did not come in time" + where)
                : fail(failure, COLL_PEER,
                       "rank " + std::to_string(missingLocked(job, *own)) + " has ended" + where);
     job.endLocked(code, failure->message);
