@@ -1,4 +1,4 @@
-//===- compiler.cc - a step in, code for its ranks out ---------------------------===//
+//===- compiler.cc - compiles a step for its ranks -------------------------------===//
 
 #include "compiler/compiler.h"
 

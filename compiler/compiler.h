@@ -1,4 +1,4 @@
-//===- compiler.h - a step in, code for its ranks out -------------------*- C++ -*-===//
+//===- compiler.h - compiles a step for its ranks -----------------------*- C++ -*-===//
 //
 // The whole compiler as one call. It prints nothing, reads no environment and keeps nothing
 // between calls; any number of threads may call it at once.

@@ -1,4 +1,4 @@
-//===- compiler_identity.h - what compiled code depends on, input apart -*- C++ -*-===//
+//===- compiler_identity.h - what compiled code depends on besides its input --*- C++ -*-===//
 
 #ifndef COLL_COMPILER_COMPILER_IDENTITY_H
 #define COLL_COMPILER_COMPILER_IDENTITY_H

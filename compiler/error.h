@@ -1,4 +1,4 @@
-//===- error.h - errors of coll-run --------------------------------*- C++ -*-===//
+//===- error.h - errors of compiler, driver and coll-run -----------*- C++ -*-===//
 //
 // Functions of the compiler, the driver and coll-run that can fail return llvm::Error or Expected;
 // coll-run prints the error as `coll-run: error: …` and exits with 1.

@@ -118,7 +118,7 @@ identity(const ExplainedCollective &entry) {
   return {entry.kind, entry.value, entry.why, entry.location};
 }
 
-/// Adds the program of a stage: its micro-batches' operations are alike.
+/// Adds the program of a stage, in which all micro-batches have the same operations.
 static void addProgram(Explanation &explanation, const StepCost &cost, MeshOp mesh, int64_t ranks,
                        int64_t allRanks) {
   const size_t first = explanation.collectives.size();

@@ -20,7 +20,7 @@ namespace {
 
 /// Fewer layers are not worth it.
 constexpr size_t kLeastLayers = 6;
-/// Operations that must be alike before a repetition is looked for.
+/// Operations that must be equal before a repetition is looked for.
 constexpr size_t kWindow = 8;
 /// Earlier places with the same operations that are compared.
 constexpr size_t kMostPlaces = 8;
@@ -227,8 +227,8 @@ mlir::func::FuncOp stepOf(mlir::ModuleOp module) {
   return module.lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
 }
 
-/// The runs of as many layers, or one more, that cover most operations together: forward, backward
-/// and update.
+/// The runs with the same number of layers, or one more, that cover the most operations together:
+/// forward, backward and update.
 std::vector<RepeatedRun> chooseLayers(const std::vector<RepeatedRun> &runs) {
   std::vector<RepeatedRun> best;
   size_t most = 0;

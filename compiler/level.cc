@@ -23,7 +23,7 @@ bool hasArgOrResultAttr(mlir::func::FuncOp func, llvm::StringRef name) {
   return false;
 }
 
-/// What a module is made of.
+/// The kinds of operations in a module.
 struct Evidence {
   bool foreign = false, executable = false, exec = false, kernels = false, programs = false;
   bool local = false, sharded = false, communicates = false, mesh = false;

@@ -1,4 +1,4 @@
-//===- messages.cc - what is said about a step while it is compiled -------------===//
+//===- messages.cc - messages about a step that is compiled ---------------------===//
 
 #include "compiler/messages.h"
 

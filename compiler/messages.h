@@ -1,4 +1,4 @@
-//===- messages.h - what is said about a step while it is compiled ------*- C++ -*-===//
+//===- messages.h - messages about a step that is compiled --------------*- C++ -*-===//
 
 #ifndef COLL_COMPILER_MESSAGES_H
 #define COLL_COMPILER_MESSAGES_H
@@ -25,7 +25,7 @@ struct Message {
   // A diagnostic as a terminal shows it: with its source line, and the end of line. Empty
   // for what the compiler says about the whole step.
   std::string rendered;
-  // What a diagnostic adds, each with its place ("stablehlo.fft, 2 times: ..."); in `rendered`,
+  // The notes of a diagnostic, each with its place ("stablehlo.fft, 2 times: ..."); in `rendered`,
   // too.
   std::vector<Message> notes;
 };

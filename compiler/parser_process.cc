@@ -164,7 +164,7 @@ std::string describeEnd(const ParserProcess &parser, int status) {
   const std::string how = WIFSIGNALED(status) ? std::string(strsignal(WTERMSIG(status)))
                                               : "exit code " + std::to_string(WEXITSTATUS(status));
   return "the step's parser '" + parser.program + "' gave no answer (" + how +
-         "): the text is corrupt, or the program is no parser of this version";
+         "): the text is corrupt, or the program is not a parser of this version";
 }
 
 bool readMessages(llvm::StringRef json, std::vector<Message> &messages) {

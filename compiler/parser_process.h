@@ -1,4 +1,4 @@
-//===- parser_process.h - a text is parsed where a crash does no harm ---*- C++ -*-===//
+//===- parser_process.h - has a text parsed by a process that may crash --*- C++ -*-===//
 //
 // MLIR's parser can crash on a text that was made to crash it, and a library cannot fork. So a
 // program of its own parses and imports the step, and its result travels back as bytecode:

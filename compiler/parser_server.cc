@@ -58,7 +58,7 @@ uint64_t mappedBytes() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// From here on the process may take so many bytes.
+/// Limits the memory that the process may take from here on.
 void limitMemory([[maybe_unused]] uint64_t bytes) {
 #ifndef __SANITIZE_ADDRESS__ // which reserves terabytes
   const uint64_t whole = bytes + mappedBytes() + mlir::coll::kLargeStackBytes;

@@ -1,4 +1,4 @@
-//===- parser_wire.h - what a parser process and its client send --------*- C++ -*-===//
+//===- parser_wire.h - messages of a parser process and its client ------*- C++ -*-===//
 
 #ifndef COLL_COMPILER_PARSER_WIRE_H
 #define COLL_COMPILER_PARSER_WIRE_H

@@ -1,4 +1,4 @@
-//===- plan_coster.h - what plans of one step cost -----------------------*- C++ -*-===//
+//===- plan_coster.h - the cost of plans of one step ---------------------*- C++ -*-===//
 
 #ifndef COLL_COMPILER_PLAN_COSTER_H
 #define COLL_COMPILER_PLAN_COSTER_H
@@ -47,7 +47,7 @@ public:
   /// Costs those of the plans that are not known yet.
   void cost(StepNumber step, llvm::ArrayRef<PlanCandidate> plans);
 
-  /// What a plan costs; nullopt where the step cannot be partitioned so.
+  /// The cost of a plan; nullopt if the step cannot be partitioned in that way.
   const std::optional<PlanCost> &costOf(StepNumber step, const PlanCandidate &plan);
 
   /// Plans that have been costed for a step.

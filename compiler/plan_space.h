@@ -9,7 +9,8 @@
 
 namespace coll::run {
 
-/// Arguments that are split alike: a pattern as --shard takes it matches them and no others.
+/// Arguments that are split in the same way: a pattern as --shard takes it matches them and no
+/// others.
 struct ArgumentGroup {
   std::string pattern;
   std::vector<int64_t> shape;

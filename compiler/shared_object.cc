@@ -162,7 +162,7 @@ llvm::Error writeSharedObject(const mlir::coll::ObjectCode &code, llvm::StringRe
       return error;
   if (llvm::Error error = add((*table)->getBuffer()))
     return error;
-  // Beside its place, so that renaming works.
+  // The temporary file is beside its final place, so that renaming works.
   const std::string unfinished = (path + ".unfinished").str();
   llvm::Error error = link(objects, unfinished, folder.file("log"));
   if (!error)

@@ -180,7 +180,7 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   return text;
 }
 
-/// What is kept beside the code.
+/// The data that is kept beside the code.
 struct EntryHead {
   std::vector<Message> messages;
   Explanation explanation;

@@ -1,4 +1,4 @@
-//===- target.h - for whom a step is compiled ---------------------------*- C++ -*-===//
+//===- target.h - what a step is compiled for ---------------------------*- C++ -*-===//
 
 #ifndef COLL_COMPILER_TARGET_H
 #define COLL_COMPILER_TARGET_H

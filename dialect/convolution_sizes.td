@@ -1,4 +1,4 @@
-//===- convolution_sizes.td - what a convolution is --------------*- tablegen -*-===//
+//===- convolution_sizes.td - attributes of a convolution --------*- tablegen -*-===//
 
 #ifndef COLL_DIALECT_CONVOLUTION_SIZES_TD
 #define COLL_DIALECT_CONVOLUTION_SIZES_TD

@@ -1,4 +1,4 @@
-//===- futures.cc - where operations in flight go --------------------------------===//
+//===- futures.cc - operations in flight, followed through loops -----------------===//
 
 #include "dialect/futures.h"
 
@@ -16,8 +16,8 @@ struct Carried {
 };
 } // namespace
 
-/// The number of values that the loop carries; nullopt if `op` is no loop that carries values, or
-/// one that its verifier is yet to reject.
+/// The number of values that the loop carries; nullopt if `op` is not a loop that carries values,
+/// or one that its own verifier will reject.
 static std::optional<unsigned> getNumCarried(Operation *op) {
   constexpr unsigned kBounds = 3;
   if (!isa_and_present<scf::ForOp>(op) || op->getNumOperands() < kBounds ||

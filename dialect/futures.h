@@ -1,4 +1,4 @@
-//===- futures.h - where operations in flight go ----------------------*- C++ -*-===//
+//===- futures.h - operations in flight, followed through loops -------*- C++ -*-===//
 //
 // A future, or a request of the exec level, is awaited in its own block or carried by an scf.for:
 // as its initial value, its argument, what a round yields, its result.

@@ -43,7 +43,8 @@ inline constexpr llvm::StringLiteral kPipelineAttr = "coll.pipeline";
 inline constexpr llvm::StringLiteral kStageAttr = "coll.stage";
 
 /// Why `op` is there, for people: its coll.why, then from coll.cause the other way that was
-/// considered, why it lost, and the annotation that makes the operation needless. May be empty.
+/// considered, why it was not taken, and the annotation that makes the operation unnecessary. May
+/// be empty.
 std::string describeWhy(Operation *op);
 
 } // namespace mlir::coll

@@ -412,7 +412,7 @@ def Coll_RecvOp : Coll_CollectiveOp<"recv"> {
 // Mixture of experts
 //===----------------------------------------------------------------------===//
 
-/// What the members of a group exchange by the experts of their tokens.
+/// An exchange of tokens between the members of a group, by the experts of each token.
 class Coll_TokenOp<string mnemonic, list<Trait> traits = []>
     : Coll_CollectiveOp<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<InferTypeOpInterface>,

@@ -1,4 +1,4 @@
-//===- signature.h - what a rank program has of its step --------------*- C++ -*-===//
+//===- signature.h - arguments and results that a rank program has ----*- C++ -*-===//
 
 #ifndef COLL_DIALECT_SIGNATURE_H
 #define COLL_DIALECT_SIGNATURE_H

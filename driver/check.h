@@ -9,17 +9,17 @@
 
 namespace coll::run {
 
-/// What counts as equal: per tensor, max |Δ| <= rtol * max |reference| + atol. With `rms` it
-/// is the root mean square of Δ instead of its maximum. Without
-/// `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3 for f16, 1e-2 for bf16, and 1e-5 for losses.
-/// Integers must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
+/// The tolerance: per tensor, max |Δ| <= rtol * max |reference| + atol. With `rms` it is the root
+/// mean square of Δ instead of its maximum. Without `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3
+/// for f16, 1e-2 for bf16, and 1e-5 for losses. Integers must be equal. A NaN equals a NaN at the
+/// same place and nothing else; so do infinities.
 struct Tolerance {
   std::optional<double> rtol;
   std::optional<double> atol;
   bool rms = false;
 };
 
-/// What an accepted tensor was judged by.
+/// The reason why a tensor was accepted.
 enum class Basis {
   Tolerance,
   Noise,    // its own, measured: see judge.h

@@ -1,4 +1,4 @@
-//===- checker.cc - is a run what it should be? ------------------------------------===//
+//===- checker.cc - compares a run with its references -----------------------------===//
 
 #include "driver/checker.h"
 

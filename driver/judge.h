@@ -6,7 +6,7 @@
 //
 //   1. It is right where |Δ| <= 8 × noise and noise <= 1e-2 × its largest value. The largest |Δ| is
 //      compared with the noise's, and the root mean square of Δ as well: an error of all elements
-//      is no rounding where that of a few is.
+//      is not rounding, where an error of a few elements may be.
 //   2. It is zero where |Δ| <= 8 × noise and noise <= 1e-2 × the largest change of a tensor of its
 //      group, as the moments of a parameter without gradient are. The group is the tree that it
 //      stands in: all `s[1].mu[…]` of `s[1].mu['w']`. A tensor that no other tree repeats is
@@ -33,7 +33,7 @@
 
 namespace coll::run {
 
-/// What is known of a compared tensor besides its comparison.
+/// Data about a compared tensor besides its comparison.
 struct Evidence {
   Noise noise;
   std::vector<int64_t> shape;

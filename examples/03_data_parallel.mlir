@@ -3,7 +3,7 @@
 //
 //   coll-run examples/03_data_parallel.mlir --ranks=4 --steps=40 --check --print
 //
-// Arguments say what they are: "state" is replaced by the result of the same number and stays on the ranks;
+// Arguments have a role: "state" is replaced by the result of the same number and stays on the ranks;
 // "batch" comes anew with each step and is split over the ranks along its first dimension. The
 // gradient and the loss sum over the batch, so the compiler adds one all_reduce for each. See it
 // in the files that --dump-stages=DIR writes. Without --data the inputs are made up; the targets

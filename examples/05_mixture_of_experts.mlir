@@ -7,7 +7,7 @@
 // how many a rank gets is known only when it runs, so the rows have room for all 24 tokens, and those
 // behind the last are zero. %route says where tokens went: its type has the group, the tokens and
 // the capacity, so that a coll.combine can only take the route of a dispatch that fits it. At run time
-// every token is accounted for: what is sent, for each expert, is what arrives.
+// every token is accounted for: all rows that are sent to an expert arrive there.
 
 !tokens = tensor<6x8xf32>          // of a rank
 !scores = tensor<6x12xf32>

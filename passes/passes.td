@@ -62,7 +62,7 @@ def InsertStrategyPass : Pass<"coll-insert-strategy", "::mlir::ModuleOp"> {
     Adds a mesh and writes a sharding on every argument of `@step`; later passes do the rest, so
     that the results are those of one device whatever is written here. Makes `@init`, too.
 
-    Strategies, each over the mesh axis of its usual name or of the one behind a colon
+    Each strategy takes the mesh axis with its usual name, or the one after a colon
     (`tensor:model`): `data` splits the batch; `fsdp` also all state; `zero1` the batch and the
     optimizer's state; `tensor` the weights of products, by columns and rows in turn; `expert` the
     weights of which a product takes one matrix for each part of the tokens; `sequence` the second
@@ -103,8 +103,8 @@ def DelayGradientsPass : Pass<"coll-delay-gradients", "::mlir::ModuleOp"> {
   let summary = "applies gradients some steps after they were merged";
   let description = [{
     After `coll-form-root-update`. In step t, updates take the gradients of step t - `steps`, which
-    are kept as state (with empty `coll.parts`) beside what the optimizer keeps. In the first steps, where
-    there are none yet, parameters and the optimizer's state stay as they are. Scalars that are
+    are kept as state (with empty `coll.parts`) beside the optimizer's state. In the first steps,
+    when there are none yet, parameters and the optimizer's state stay as they are. Scalars that are
     computed from gradients for the update (a global norm) are computed from the older ones.
 
     State without a gradient of its own waits as well, as a count of steps does, unless gradients
@@ -213,8 +213,8 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
 def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
   let summary = "makes one coll.program per class of ranks that run the same code";
   let description = [{
-    Conditions that depend on the rank alone and guard communication are decided
-    for every rank; ranks that decide alike share a program.
+    Conditions that depend on the rank alone and guard communication are decided for every rank;
+    ranks with the same decisions share a program.
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "0",

@@ -84,7 +84,7 @@ static void addStrategy(OpPassManager &pm, const StrategyOptions &options) {
   pm.addPass(createInsertStrategyPass(strategy)); // L1
 }
 
-/// L1 to L4, without what cleans up before and after it.
+/// L1 to L4, without the clean-up passes before and after.
 static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
   // The axis of micro-batches is not in the topology, so plans are chosen by bytes.
   InsertReshardsPassOptions reshards;

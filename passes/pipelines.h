@@ -1,4 +1,4 @@
-//===- pipelines.h - how the passes are strung together ---------------*- C++ -*-===//
+//===- pipelines.h - the pipelines of passes --------------------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_PIPELINES_H
 #define COLL_PASSES_PIPELINES_H
@@ -17,7 +17,7 @@ struct ImportOptions {
 };
 void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
-/// What the partition pipeline asks of the collectives that it inserts.
+/// Options of the partition pipeline, for the collectives that it inserts.
 struct PartitionOptions {
   bool f32Sums = true;      // floats narrower than f32 are summed over ranks in f32
   bool narrowSums = false;  // contributions that are stored in a narrower type travel in it

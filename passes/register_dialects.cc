@@ -1,4 +1,4 @@
-//===- register_dialects.cc - what the IR levels are made of ---------------------===//
+//===- register_dialects.cc - the dialects of all IR levels ----------------------===//
 
 #include "dialect/exec/exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -28,14 +28,14 @@ inline constexpr llvm::StringLiteral kGpuAttr = "exec.gpu";
 // On a kernel function: the memory of a group's members that it works on (exec.call says how).
 inline constexpr llvm::StringLiteral kMembersAttr = "exec.members";
 
-/// What that attribute says.
+/// The content of that attribute.
 struct Members {
   GroupAttr group;
   int64_t size = 0;             // of the group
   int64_t sums = 0, copies = 0; // numbers of arguments
 
   DictionaryAttr toAttr() const;
-  /// The addresses that the kernel has behind its own arguments.
+  /// The number of addresses that the kernel takes after its own arguments.
   int64_t numAddresses() const { return 2 * size; }
 };
 

@@ -66,7 +66,7 @@ LogicalResult FunctionOp::verify() {
   return success();
 }
 
-/// Nothing but the dialect's operations passes buffers on.
+/// Checks that only the dialect's operations pass buffers on.
 static LogicalResult verifyInside(Operation *op) {
   bool isExec = isa<ExecDialect>(op->getDialect());
   bool takes = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);

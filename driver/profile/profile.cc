@@ -1,4 +1,4 @@
-//===- profile.cc - what --profile writes ---------------------------------------===//
+//===- profile.cc - the timeline that --profile writes --------------------------===//
 
 #include "driver/profile/profile.h"
 

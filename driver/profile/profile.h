@@ -1,4 +1,4 @@
-//===- profile.h - what --profile writes --------------------------------*- C++ -*-===//
+//===- profile.h - the timeline that --profile writes -------------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_PROFILE_PROFILE_H
 #define COLL_DRIVER_PROFILE_PROFILE_H

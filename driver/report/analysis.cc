@@ -1,4 +1,4 @@
-//===- analysis.cc - what the records of all ranks say together -----------------===//
+//===- analysis.cc - the records of all ranks, combined -------------------------===//
 
 #include "driver/report/analysis.h"
 

@@ -1,4 +1,4 @@
-//===- analysis.h - what the records of all ranks say together ---------*- C++ -*-===//
+//===- analysis.h - the records of all ranks, combined -----------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_REPORT_ANALYSIS_H
 #define COLL_DRIVER_REPORT_ANALYSIS_H

@@ -1,4 +1,4 @@
-//===- contents.h - what a report tells --------------------------------*- C++ -*-===//
+//===- contents.h - the contents of a report ---------------------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_REPORT_CONTENTS_H
 #define COLL_DRIVER_REPORT_CONTENTS_H

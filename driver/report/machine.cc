@@ -1,4 +1,4 @@
-//===- machine.cc - where this process runs --------------------------------------===//
+//===- machine.cc - facts about this machine and process -------------------------===//
 
 #include "driver/report/machine.h"
 

@@ -1,4 +1,4 @@
-//===- machine.h - where this process runs ------------------------------*- C++ -*-===//
+//===- machine.h - facts about this machine and process -----------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_REPORT_MACHINE_H
 #define COLL_DRIVER_REPORT_MACHINE_H

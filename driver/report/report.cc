@@ -1,4 +1,4 @@
-//===- report.cc - what --report writes ------------------------------------------===//
+//===- report.cc - the report of a run -------------------------------------------===//
 
 #include "driver/report/report.h"
 

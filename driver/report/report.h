@@ -1,4 +1,4 @@
-//===- report.h - what --report writes ----------------------------------*- C++ -*-===//
+//===- report.h - the report of a run -----------------------------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_REPORT_REPORT_H
 #define COLL_DRIVER_REPORT_REPORT_H

@@ -1,4 +1,4 @@
-//===- series.cc - many numbers as a few ----------------------------------------===//
+//===- series.cc - long series, condensed ---------------------------------------===//
 
 #include "driver/report/series.h"
 

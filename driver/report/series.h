@@ -1,4 +1,4 @@
-//===- series.h - many numbers as a few ---------------------------------*- C++ -*-===//
+//===- series.h - long series, condensed --------------------------------*- C++ -*-===//
 
 #ifndef COLL_DRIVER_REPORT_SERIES_H
 #define COLL_DRIVER_REPORT_SERIES_H

@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  /// What a rank of the class did in its last step; null where none is complete.
+  /// The calls of a rank of the class in its last step; null if no rank's calls are complete.
   const RankSummary *recordOf(int classIndex) const {
     for (const RankSummary &rank : analysis_.ranks)
       if (rank.classIndex == classIndex && rank.record && rank.record->numSteps > 0 &&
@@ -192,7 +192,7 @@ private:
       }
   }
 
-  /// What must be equal for two columns to be one.
+  /// The properties that must be equal for two columns to be folded into one.
   std::vector<size_t> signatures() const {
     using Signature =
         std::vector<std::tuple<std::string, std::string, std::string, rt::GroupLists>>;

@@ -86,7 +86,7 @@ void drawBand(json::Object &chart, const std::vector<SeriesPoint> &points, const
   chart["band"] = band.str();
 }
 
-/// Where values were not finite.
+/// The steps at which values were not finite.
 void markBad(json::Object &chart, const std::vector<SeriesPoint> &points, const Scale &x) {
   json::Array bad;
   for (const SeriesPoint &point : points)

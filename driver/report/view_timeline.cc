@@ -1,4 +1,4 @@
-//===- view_timeline.cc - the last step along the time --------------------------===//
+//===- view_timeline.cc - timeline of the last step -----------------------------===//
 
 #include "driver/report/chart.h"
 #include "driver/report/format.h"

@@ -4,8 +4,8 @@
 // shortest time came last: that is how long the collective itself takes, and what the others are in
 // it for longer, they wait for that member. No clocks of different ranks are compared.
 //
-// What a rank's program stands still for is exposed; while an operation is in flight and the
-// program goes on, it is hidden.
+// The time for which a rank's program stands still is exposed; the time for which an operation is
+// in flight while the program goes on is hidden.
 //
 //===------------------------------------------------------------------------===//
 

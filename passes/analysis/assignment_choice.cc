@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// What a use asks of a result.
+  /// The sharding that a use asks for, for one result.
   struct Request {
     ShardingAttr sharding;
     size_t result = 0;

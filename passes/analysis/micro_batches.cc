@@ -17,7 +17,7 @@ bool mlir::coll::hasAxis(GroupAttr group, StringRef axis) {
   return llvm::any_of(group.getAxes(), [&](StringAttr name) { return name == axis; });
 }
 
-/// Whether `op`, or what it holds, asks for the number of the micro-batch.
+/// Whether `op`, or an operation in its regions, reads the number of the micro-batch.
 static bool readsTime(Operation *op) {
   return op
       ->walk([](AxisIndexOp index) {

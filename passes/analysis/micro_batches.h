@@ -1,4 +1,4 @@
-//===- micro_batches.h - what of a step each micro-batch computes -----*- C++ -*-===//
+//===- micro_batches.h - the part of a step that each micro-batch runs --*- C++ -*-===//
 //
 // Micro-batches are a mesh axis in time: where ranks would each have a part of the batch, one rank
 // computes the parts one after the other. In a partitioned step, what depends on the batch runs for
@@ -25,7 +25,7 @@ namespace mlir::coll {
 /// Name of the mesh axis whose coordinates are the micro-batches.
 inline constexpr llvm::StringLiteral kTimeAxis = "mb";
 
-/// What `op` reads: its operands, and what its regions read from outside.
+/// The values that `op` reads: its operands, and values from outside that its regions read.
 SmallVector<Value> getReadValues(Operation *op);
 
 /// Whether `group` names the axis.

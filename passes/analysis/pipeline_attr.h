@@ -1,4 +1,4 @@
-//===- pipeline_attr.h - what a pipeline does, as an attribute --------*- C++ -*-===//
+//===- pipeline_attr.h - the description of a pipeline as an attribute --*- C++ -*-===//
 
 #ifndef COLL_PASSES_ANALYSIS_PIPELINE_ATTR_H
 #define COLL_PASSES_ANALYSIS_PIPELINE_ATTR_H

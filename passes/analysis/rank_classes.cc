@@ -1,4 +1,4 @@
-//===- rank_classes.cc - how many ranks there are, and who runs what -------------===//
+//===- rank_classes.cc - the number of ranks, and the program of each ------------===//
 
 #include "passes/analysis/rank_classes.h"
 
@@ -26,7 +26,7 @@ static int64_t getLargestRank(Operation *op) {
   return largest;
 }
 
-/// The first of the module's meshes, all of which have as many ranks; null without a mesh.
+/// The first of the module's meshes, which all have the same number of ranks; null without a mesh.
 static FailureOr<MeshOp> getMesh(ModuleOp module) {
   MeshOp first;
   for (MeshOp mesh : module.getOps<MeshOp>()) {

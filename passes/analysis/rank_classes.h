@@ -1,4 +1,4 @@
-//===- rank_classes.h - how many ranks there are, and who runs what ---*- C++ -*-===//
+//===- rank_classes.h - the number of ranks, and the program of each --*- C++ -*-===//
 
 #ifndef COLL_PASSES_ANALYSIS_RANK_CLASSES_H
 #define COLL_PASSES_ANALYSIS_RANK_CLASSES_H

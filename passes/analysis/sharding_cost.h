@@ -1,4 +1,4 @@
-//===- sharding_cost.h - what a choice of shardings costs -------------*- C++ -*-===//
+//===- sharding_cost.h - the cost of a choice of shardings ------------*- C++ -*-===//
 //
 // Estimates that decide between assignments. The unit is a byte that a rank sends.
 //

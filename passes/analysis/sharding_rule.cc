@@ -177,7 +177,7 @@ ShardingRule takeRule(TakeOp op) {
     if (op.getSliceSizes()[operandDim] == operandShape[operandDim])
       link(rule, rule.operands[0][operandDim], rule.results[0][resultDim],
            operandShape[operandDim]);
-  // A rank takes what its block holds, and zeros for the rest.
+  // A rank takes the elements in its block, and zeros for the others.
   if (canBeSummed(op.getType()))
     for (int64_t dim : op.getIndexMap())
       if (op.getSliceSizes()[dim] == 1 && operandShape[dim] > 1)

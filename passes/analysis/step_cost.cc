@@ -66,7 +66,7 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t n
       kept += pairs[i] == pairs[i + 1];
     return as(MoveKind::Permute, input, kept);
   }
-  // Towards or from a root, and tokens to their experts: as many bytes as an exchange.
+  // Collectives with a root, and exchanges of tokens, are counted like an all_to_all.
   const int64_t bytes = std::max(input, result);
   return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
 }

@@ -1,4 +1,4 @@
-//===- step_cost.h - what a partitioned step sends and computes -------*- C++ -*-===//
+//===- step_cost.h - communication and work of a partitioned step -----*- C++ -*-===//
 //
 // Reads a function whose types are those of one rank (L4 and L5). Loops count as often as their
 // constant bounds say; the body of any other loop counts once.
@@ -39,7 +39,7 @@ struct StepCost {
 /// bounds.
 std::optional<int64_t> getTripCount(Operation *op);
 
-/// What one call of an operation computes, with what its regions hold.
+/// The work of one call of an operation, including its regions.
 ::coll::plan::Work getWork(Operation *op);
 
 /// `mesh` may be null: groups are lists of ranks then. `model` is over a topology.

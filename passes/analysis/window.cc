@@ -188,7 +188,7 @@ void eraseUnused(Operation *op, llvm::SmallPtrSetImpl<Operation *> &erased) {
   }
 }
 
-/// One operation of `op` and what is between `sources` and its operands.
+/// Makes one operation of `op` and the operations between `sources` and its operands.
 void formWindow(Operation *op, ArrayRef<Value> sources) {
   OpBuilder builder(op);
   auto window = WindowOp::create(builder, op->getLoc(), op->getResultTypes(), sources);
@@ -218,7 +218,7 @@ void formWindow(Operation *op, ArrayRef<Value> sources) {
     eraseUnused(unused, erased);
 }
 
-/// What the operands of a sliding operation are padded from; empty where none is.
+/// The values from which the operands of a sliding operation are padded; empty if none is padded.
 SmallVector<Value> findSources(linalg::LinalgOp op) {
   SmallVector<Value> sources;
   bool isPadded = false;
@@ -233,7 +233,8 @@ SmallVector<Value> findSources(linalg::LinalgOp op) {
   return isPadded ? sources : SmallVector<Value>();
 }
 
-/// What the operands of a concatenation are cut from along its dimension; empty where none is.
+/// The values from which the operands of a concatenation are cut along its dimension; empty if none
+/// is cut.
 SmallVector<Value> findSources(tensor::ConcatOp op) {
   SmallVector<Value> sources;
   bool isCut = false;

@@ -45,7 +45,7 @@ void guardDivisions(func::FuncOp function);
 /// integer arithmetic. The first part of expandKernelArithmetic.
 void computeNarrowInF32(func::FuncOp kernel);
 
-/// Rewrites what LLVM cannot compute well: transcendental functions become
+/// Rewrites operations that LLVM does not compute well: transcendental functions become
 /// vectorisable arithmetic, bf16 arithmetic becomes f32 arithmetic.
 LogicalResult expandKernelArithmetic(func::FuncOp kernel);
 

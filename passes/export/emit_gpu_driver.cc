@@ -78,7 +78,8 @@ LogicalResult GpuDriverEmitter::emitCall(exec::CallOp op) {
   return success();
 }
 
-/// Where the members of the group have what the kernel sums up, and what it copies to them.
+/// The addresses, on all members of the group, of the buffers that the kernel sums up and copies
+/// to.
 void GpuDriverEmitter::findAddresses(exec::CallOp op, const exec::Members &members) {
   int64_t first = 0;
   for (int64_t argument : {members.sums, members.copies}) {

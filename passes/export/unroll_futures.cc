@@ -26,7 +26,7 @@ namespace {
 /// More operations in flight than this are not carried.
 constexpr unsigned kMaxFactor = 64;
 
-/// What a round does with the futures that it is given, by place.
+/// What an iteration does with the futures that it receives, by place.
 class Round {
 public:
   explicit Round(scf::ForOp loop) : loop_(loop) {

@@ -62,8 +62,8 @@ Value buildBesselI1e(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
 /// The next value from x[0] towards x[1].
 Value buildNextAfter(ImplicitLocOpBuilder &b, ElementKind kind, ValueRange x);
 
-/// Rounds to fewer exponent and mantissa bits, to nearest even; what overflows
-/// becomes infinite, what underflows zero, and NaN stays NaN.
+/// Rounds to fewer exponent and mantissa bits, to nearest even; overflow gives infinity, underflow
+/// zero, and NaN stays NaN.
 Value buildReducePrecision(ImplicitLocOpBuilder &b, Value x, int64_t exponentBits,
                            int64_t mantissaBits);
 

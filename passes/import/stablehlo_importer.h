@@ -1,4 +1,4 @@
-//===- stablehlo_importer.h - what the StableHLO front end shares -----*- C++ -*-===//
+//===- stablehlo_importer.h - shared parts of the StableHLO front end --*- C++ -*-===//
 //
 // The importer rebuilds a function operation by operation: a table maps each source
 // operation's name to a handler, which reads the source and builds its replacement.

@@ -1,4 +1,4 @@
-//===- stablehlo_reduction.h - what reductions have in common ---------*- C++ -*-===//
+//===- stablehlo_reduction.h - shared parts of reductions -------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_IMPORT_STABLEHLO_REDUCTION_H
 #define COLL_PASSES_IMPORT_STABLEHLO_REDUCTION_H

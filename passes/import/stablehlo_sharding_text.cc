@@ -216,7 +216,7 @@ std::optional<ShardyText> takeShardy(Reader &reader) {
   return reader.take(">") ? std::optional(text) : std::nullopt;
 }
 
-/// What follows the tiles of `{devices=[…]`: where the devices are.
+/// The part after the tiles of `{devices=[…]`: the order of the devices.
 bool takeDevices(Reader &reader, TilingText &text) {
   if (!reader.take("<="))
     return reader.takeList("", 0, text.devices) &&

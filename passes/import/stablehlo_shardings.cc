@@ -1,4 +1,4 @@
-//===- stablehlo_shardings.cc - shardings that stand in the text -----------------===//
+//===- stablehlo_shardings.cc - shardings in the text of a step ------------------===//
 
 #include "passes/import/stablehlo_shardings.h"
 

@@ -1,4 +1,4 @@
-//===- stablehlo_shardings.h - shardings that stand in the text -------*- C++ -*-===//
+//===- stablehlo_shardings.h - shardings in the text of a step --------*- C++ -*-===//
 //
 // JAX writes a step's shardings in one of two ways: Shardy's attributes, which name the axes of
 // meshes, and XLA's text `{devices=[2,1,2]<=[4] …}`, which numbers devices. One mesh is derived

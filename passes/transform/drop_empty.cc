@@ -1,4 +1,4 @@
-//===- drop_empty.cc - what has no elements needs no computing -------------------===//
+//===- drop_empty.cc - drops tensors without elements ----------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,4 +1,4 @@
-//===- erase_dead.h - what nothing needs any more ----------------------*- C++ -*-===//
+//===- erase_dead.h - erases unused operations -------------------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_TRANSFORM_ERASE_DEAD_H
 #define COLL_PASSES_TRANSFORM_ERASE_DEAD_H

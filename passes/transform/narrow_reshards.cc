@@ -1,4 +1,4 @@
-//===- narrow_reshards.cc - values travel in the type that their uses read ---------===//
+//===- narrow_reshards.cc - sends values in the type that their uses read ----------===//
 //
 //   %g f32, partial over "dp"
 //   %w = coll.reshard %g            %n = truncf %g      (each contribution is rounded)

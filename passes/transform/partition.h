@@ -128,7 +128,7 @@ private:
   ShardingAnswers<std::optional<Assignment>> assignments_;
   OpBuilder builder_;
   IRMapping mapping_;
-  /// Buffers of halos by what they hold: a block, a value in it, and how that is read.
+  /// Buffers of halos by their content: a block, a value in it, and how that is read.
   std::map<std::tuple<Block *, void *, std::vector<int64_t>, const void *, const void *>, Value>
       buffers_;
 };

@@ -1,4 +1,4 @@
-//===- partition_halo.cc - what iterations read beyond their rank's block ---------===//
+//===- partition_halo.cc - elements beyond a rank's block -------------------------===//
 //
 // plan/halo.h decides which rank sends which elements. Each rank collects the elements that it
 // reads in a buffer, one dimension after the other, so that corners are included:

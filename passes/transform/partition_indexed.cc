@@ -2,8 +2,8 @@
 //
 // A rank accesses the positions that lie within its block:
 //
-//   take        start = clamp(start, 0, extent - 1) - offset; zeros where the block does not hold
-//   it accumulate  start = start - offset; coll.accumulate drops what lies outside of the block
+//   take         start = clamp(start, 0, extent - 1) - offset; zeros outside of the block
+//   accumulate   start = start - offset; coll.accumulate drops updates outside of the block
 //
 //===----------------------------------------------------------------------------===//
 

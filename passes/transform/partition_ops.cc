@@ -85,7 +85,8 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
   const ShardingRule &rule = kinds_.kindOf(op).rule;
   const Assignment &assignment = assignmentOf(op);
   if (assignment.unexplained)
-    return op->emitError() << "its result is partial, but neither its operands nor its loops are";
+    return op->emitError() << "cannot have a partial result: no operand is partial, and no loop is "
+                              "split over the partial axes; leave them out of its sharding";
   if (isa<tensor::ConcatOp>(getCore(op)) && partitionConcat(op, rule, assignment))
     return success();
   // Only this operation may use the changed operands: it may stand inside a loop.

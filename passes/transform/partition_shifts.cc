@@ -80,7 +80,8 @@ Value padWithin(OpBuilder &builder, Location loc, Value value, const PaddedInput
 
 } // namespace
 
-/// Maps the operands of `op` to what this rank reads of them, where that is more than its blocks.
+/// Maps the operands of `op` to the elements that this rank reads of them, if these are more than
+/// its blocks.
 void FunctionPartitioner::readBeyondBlocks(Operation *op, const ShardingRule &rule,
                                            const Assignment &assignment) {
   if (auto window = dyn_cast<WindowOp>(op))

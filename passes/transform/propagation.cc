@@ -233,8 +233,9 @@ bool Propagation::meetsConflict() const {
   });
 }
 
-/// What the uses of each value asked for in this round, for the next one. Uses are visited before
-/// the values that they read, so that requests pass through chains of operations.
+/// Collects the shardings that the uses of each value asked for in this round, for the next one.
+/// Uses are visited before the values that they read, so that requests pass through chains of
+/// operations.
 void Propagation::collectRequests() {
   requests_.clear();
   function_->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
@@ -254,7 +255,8 @@ void Propagation::collectRequests() {
   });
 }
 
-/// What the round sends and computes. One change of a value serves all uses that ask for it.
+/// The cost of the round: bytes sent and work done. One reshard of a value serves all uses that ask
+/// for it.
 double Propagation::getCost() {
   double cost = 0;
   auto visitValue = [&](Value value) {

@@ -28,7 +28,7 @@ void Propagation::decideFunctionResults() {
   }
 }
 
-/// Takes back what `decideFunctionResults` wrote.
+/// Undoes decideFunctionResults().
 void Propagation::forgetFunctionResults() {
   for (unsigned index : decidedResults_)
     function_.removeResultAttr(index, StringAttr::get(function_->getContext(), kShardingAttr));

@@ -120,7 +120,7 @@ bool Propagation::regainSplits() {
   return !found.empty();
 }
 
-/// Takes back what `regainSplits` inserted.
+/// Undoes regainSplits().
 void Propagation::dropRegained() {
   for (ReshardOp pin : regained_) {
     pins_.remove(pin);

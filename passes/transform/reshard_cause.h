@@ -1,4 +1,4 @@
-//===- reshard_cause.h - what made a reshard necessary ----------------*- C++ -*-===//
+//===- reshard_cause.h - the reason for a reshard ---------------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_TRANSFORM_RESHARD_CAUSE_H
 #define COLL_PASSES_TRANSFORM_RESHARD_CAUSE_H

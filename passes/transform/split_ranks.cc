@@ -24,7 +24,7 @@ namespace mlir::coll {
 using namespace mlir;
 using namespace mlir::coll;
 
-/// Erases `values`' definitions, and what only they used, where nothing needs them.
+/// Erases the definitions of `values`, and operations that only these used, if nothing needs them.
 static void eraseDeadDefinitions(SmallVector<Value> values) {
   while (!values.empty()) {
     Operation *op = values.pop_back_val().getDefiningOp();
@@ -36,7 +36,7 @@ static void eraseDeadDefinitions(SmallVector<Value> values) {
   }
 }
 
-/// Values from outside of `op` that it, or what it holds, reads.
+/// Values from outside that `op`, or an operation in its regions, reads.
 static SmallVector<Value> getReadValues(Operation *op) {
   SmallVector<Value> values;
   op->walk([&](Operation *nested) {
@@ -73,7 +73,7 @@ public:
       : classifier_(classifier), symbols_(symbols), program_(program),
         rank_(program.getRanks().front()) {}
 
-  /// Adds the class's version of `function` and of what it calls.
+  /// Adds the class's version of `function` and of the functions that it calls.
   void add(func::FuncOp function) {
     if (!added_.insert(function).second)
       return;

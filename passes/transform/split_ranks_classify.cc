@@ -25,7 +25,8 @@ RankValue RankDecision::evaluate(int64_t rank) const {
   return values[0] < values[1] ? 0 : -1;
 }
 
-/// The values that decide what `op` runs; empty where it is no control operation.
+/// The values that decide which region `op` runs, and how often; empty if it is not a control
+/// operation.
 static SmallVector<Value, 3> getDeciders(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return {branch.getCondition()};

@@ -11,8 +11,8 @@ namespace mlir::coll {
 
 namespace {
 
-/// What the condition of `loop` forwards, computed at the builder's insertion point
-/// from the carried values `carried`.
+/// The values that the condition of `loop` forwards, computed at the builder's insertion point from
+/// the carried values `carried`.
 SmallVector<Value> recompute(OpBuilder &builder, scf::WhileOp loop, ValueRange carried) {
   IRMapping mapping;
   mapping.map(loop.getBeforeArguments(), carried);

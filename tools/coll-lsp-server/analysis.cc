@@ -1,4 +1,4 @@
-//===- analysis.cc - what coll knows of a file -----------------------------------===//
+//===- analysis.cc - diagnostics and hovers of a file ----------------------------===//
 
 #include "tools/coll-lsp-server/analysis.h"
 
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// The text's module, or one around what the text holds.
+  /// The text's module, or a module around the operations of the text.
   static OwningOpRef<ModuleOp> takeModule(Block &block) {
     if (!block.empty() && &block.front() == &block.back())
       if (auto module = dyn_cast<ModuleOp>(block.front())) {

@@ -1,4 +1,4 @@
-//===- analysis.h - what coll knows of a file -------------------------*- C++ -*-===//
+//===- analysis.h - diagnostics and hovers of a file ------------------*- C++ -*-===//
 //
 // Diagnostics and hovers. It runs in a worker (worker.h), and its result travels as JSON.
 //

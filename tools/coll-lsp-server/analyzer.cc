@@ -1,4 +1,4 @@
-//===- analyzer.cc - keeps up with the texts in the background -------------------===//
+//===- analyzer.cc - analyses documents in the background ------------------------===//
 
 #include "tools/coll-lsp-server/analyzer.h"
 

@@ -1,4 +1,4 @@
-//===- analyzer.h - keeps up with the texts in the background ---------*- C++ -*-===//
+//===- analyzer.h - analyses documents in the background --------------*- C++ -*-===//
 //
 // One thread analyses the documents that changed, each a moment after the last change.
 // A change ends the analysis of the text before it.
@@ -39,8 +39,8 @@ public:
   void update(const std::string &uri, const Document &document, llvm::json::Value version);
   void close(const std::string &uri);
 
-  /// What to show at a position of the document as it is now. Waits until the text is
-  /// analysed, at most as long as an editor waits for an answer.
+  /// The hover at a position of the document as it is now. Waits until the text is analysed, at
+  /// most as long as an editor waits for an answer.
   std::optional<Hover> findHover(const std::string &uri, int64_t line, int64_t column);
 
 private:

@@ -1,4 +1,4 @@
-//===- inference.cc - what the compiler would make of a file ---------------------===//
+//===- inference.cc - shardings that the compiler would choose -------------------===//
 
 #include "tools/coll-lsp-server/inference.h"
 

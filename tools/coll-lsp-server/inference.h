@@ -1,4 +1,4 @@
-//===- inference.h - what the compiler would make of a file -----------*- C++ -*-===//
+//===- inference.h - shardings that the compiler would choose ---------*- C++ -*-===//
 //
 // Runs the passes up to inserted reshards on a copy, and says which sharding each
 // value would have and where data would move.

@@ -1,4 +1,4 @@
-//===- modes.h - what a process of the server does --------------------*- C++ -*-===//
+//===- modes.h - modes of the server's processes ----------------------*- C++ -*-===//
 
 #ifndef COLL_TOOLS_COLL_LSP_SERVER_MODES_H
 #define COLL_TOOLS_COLL_LSP_SERVER_MODES_H

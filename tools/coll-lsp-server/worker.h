@@ -19,7 +19,7 @@
 namespace coll::lsp {
 
 struct WorkerOutput {
-  /// What it wrote to its standard output, until it failed.
+  /// The output that the worker wrote until it failed.
   std::string text;
   /// The failure in words for the user ("crashed (…)"); empty on success.
   std::string failure;

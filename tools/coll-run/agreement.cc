@@ -1,4 +1,4 @@
-//===- agreement.cc - whether the ranks of a job run the same --------------------===//
+//===- agreement.cc - whether the ranks of a job run the same step ---------------===//
 
 #include "tools/coll-run/agreement.h"
 

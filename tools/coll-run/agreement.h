@@ -1,4 +1,4 @@
-//===- agreement.h - whether the ranks of a job run the same -----------*- C++ -*-===//
+//===- agreement.h - whether the ranks of a job run the same step ------*- C++ -*-===//
 
 #ifndef COLL_TOOLS_COLL_RUN_AGREEMENT_H
 #define COLL_TOOLS_COLL_RUN_AGREEMENT_H

@@ -1,4 +1,4 @@
-//===- inputs.cc - what a run begins with, and is fed with -------------------------===//
+//===- inputs.cc - initial state and batches of a run ------------------------------===//
 
 #include "tools/coll-run/inputs.h"
 

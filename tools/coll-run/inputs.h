@@ -1,4 +1,4 @@
-//===- inputs.h - what a run begins with, and is fed with ----------------*- C++ -*-===//
+//===- inputs.h - initial state and batches of a run ---------------------*- C++ -*-===//
 
 #ifndef COLL_TOOLS_COLL_RUN_INPUTS_H
 #define COLL_TOOLS_COLL_RUN_INPUTS_H

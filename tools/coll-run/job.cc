@@ -67,7 +67,7 @@ void reportError(const Place &place, const std::string &message) {
   }
   llvm::outs().flush();
   const std::string who = place.job ? "rank " + std::to_string(place.job->rank) + ": " : "";
-  // At once: launchers mix what their processes write.
+  // Written in one call, because launchers mix the output of their processes.
   llvm::errs() << "coll-run: error: " + who + message + "\n";
 }
 

@@ -1,4 +1,4 @@
-//===- program.h - what holds for every program -------------------------*- C++ -*-===//
+//===- program.h - standard streams of a program ------------------------*- C++ -*-===//
 //
 // Ensures that the standard streams are open, and that errors of writing are not lost. Header only,
 // since tools without LLVM use it, too.

@@ -1,4 +1,4 @@
-//===- agents.cc - ranks that behave alike, as one ------------------------------===//
+//===- agents.cc - equivalent ranks, treated as one -----------------------------===//
 
 #include "passes/analysis/proof/agents.h"
 

@@ -1,9 +1,9 @@
-//===- agents.h - ranks that behave alike, as one ---------------------*- C++ -*-===//
+//===- agents.h - equivalent ranks, treated as one --------------------*- C++ -*-===//
 //
-// An agent stands for ranks that run the same trace and decide alike, whose
-// communicators are composed alike, and whose sends and receives go to ranks that are
-// alike, too, and lead back in the same way. The ranks of an agent are in step in a
-// maximal execution, so simulating the agents decides for all ranks.
+// An agent stands for ranks that run the same trace and take the same decisions, whose
+// communicators consist of the same agents, and whose sends and receives have peers of the same
+// agents, which lead back in the same way. The ranks of an agent are in step in a maximal
+// execution, so simulating the agents decides for all ranks.
 //
 // Agents are the coarsest stable colouring (color_refinement.h) of a graph of ranks and
 // communicators that starts from traces and decisions:
@@ -40,8 +40,8 @@ public:
   const Trace &getTrace(unsigned agent) const { return *agents_[agent].trace; }
   unsigned getAgent(int64_t rank) const { return agentOf_.empty() ? 0 : agentOf_[rank]; }
 
-  /// Communicators that are composed alike are one here; -1 where the agent's ranks
-  /// are not members of the group.
+  /// Communicators that consist of the same agents have one number; -1 if the agent's ranks are not
+  /// members of the group.
   int getComm(unsigned group, unsigned agent) const;
   /// The agents in the communicator that getComm() numbers so, of a collective's group.
   ArrayRef<unsigned> getMembers(int comm) const { return commMembers_[comm]; }

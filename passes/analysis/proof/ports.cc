@@ -1,4 +1,4 @@
-//===- ports.cc - who a rank sends to and receives from -------------------------===//
+//===- ports.cc - the peers of each rank ----------------------------------------===//
 
 #include "passes/analysis/proof/ports.h"
 

@@ -1,4 +1,4 @@
-//===- ports.h - who a rank sends to and receives from ----------------*- C++ -*-===//
+//===- ports.h - the peers of each rank -------------------------------*- C++ -*-===//
 //
 // A port of a trace is an expression for a peer. Here it is evaluated for every rank.
 // Ports of one rank may mean the same peer; the first of them stands for all.

@@ -1,4 +1,4 @@
-//===- queues.cc - where sends and receives meet --------------------------------===//
+//===- queues.cc - queues in which sends match receives -------------------------===//
 
 #include "passes/analysis/proof/queues.h"
 

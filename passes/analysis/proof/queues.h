@@ -1,4 +1,4 @@
-//===- queues.h - where sends and receives meet -----------------------*- C++ -*-===//
+//===- queues.h - queues in which sends match receives ----------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_ANALYSIS_PROOF_QUEUES_H
 #define COLL_PASSES_ANALYSIS_PROOF_QUEUES_H

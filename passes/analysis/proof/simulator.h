@@ -5,8 +5,8 @@
 // So which operations match does not depend on timing, and one execution that runs until no rank
 // can proceed decides for all.
 //
-// An operation in flight is a Post; it knows which request of which agent it completes.
-// Nothing is kept of operations that have completed.
+// An operation in flight is a Post; it knows which request of which agent it completes. Completed
+// operations are forgotten.
 //
 // A loop is not unrolled where two visits of its head find the same state (positions,
 // variables, operations in flight): all further rounds would do the same.
@@ -33,7 +33,7 @@ public:
 
 private:
   static constexpr unsigned kNone = ~0u;
-  /// What a request may be besides a post: not in use, or complete.
+  /// States of a request other than the number of a post: not in use, or complete.
   static constexpr unsigned kIdle = kNone, kComplete = kNone - 1;
 
   /// An operation that an agent posted and that is not complete.

@@ -1,4 +1,4 @@
-//===- simulator_loops.cc - rounds that repeat ----------------------------------===//
+//===- simulator_loops.cc - iterations that repeat ------------------------------===//
 
 #include "passes/analysis/proof/simulator.h"
 
@@ -9,7 +9,7 @@ using namespace mlir::coll;
 
 /// Snapshots are dropped, oldest first, where there are more, or where they hold more words.
 static constexpr size_t kMinHistory = 2, kMaxHistory = 256, kMaxHistoryWords = size_t(1) << 22;
-/// What is encoded or compared in a part of the time that an operation takes.
+/// The number of words that are encoded or compared in the time of one operation.
 static constexpr int64_t kWordsPerOperation = 8;
 
 /// Appends everything that decides how `agent` continues. Iterations of loops whose body does not
@@ -107,17 +107,20 @@ void RankSimulator::skipRepeatedRounds() {
 /// Only loops execute a node more than once. The outermost one that an agent is in says most.
 LogicalResult RankSimulator::reportTooMuchWork(const TraceNode &node) const {
   std::string limit =
-      "after " + formatCount(maxWork_) + " steps of all ranks the proof is given up";
+      "the proof was given up after " + formatCount(maxWork_) + " steps of all ranks";
   for (auto [agent, state] : llvm::enumerate(states_)) {
     auto isLoop = [](const Frame &frame) { return frame.loop != nullptr; };
     const Frame *frame = llvm::find_if(state.frames, isLoop);
     if (frame != state.frames.end())
-      return frame->loop->op->emitError("rounds of this loop depend on their number, or no two of "
-                                        "them were found alike: ")
-             << limit << ", in round " << formatCount(frame->iteration + 1) << " of "
-             << formatCount(frame->trips) << " on rank " << agents_.getRank(agent);
+      return frame->loop->op->emitError("communicates differently in each iteration, as far as was "
+                                        "found: ")
+             << limit << ", in iteration " << formatCount(frame->iteration + 1) << " of "
+             << formatCount(frame->trips) << " on rank " << agents_.getRank(agent)
+             << "; communicate in the same way in each iteration, or run fewer iterations";
   }
-  return node.op->emitError("is reached behind loops whose rounds are not alike: ") << limit;
+  return node.op->emitError("is reached after loops that communicate differently in each "
+                            "iteration: ")
+         << limit;
 }
 
 /// Every agent is blocked, at its end, or at a node whose bodies run any number of times, equally
@@ -150,8 +153,9 @@ LogicalResult RankSimulator::stepLockstep() {
   if (phase == 0)
     lockstepStates_.push_back(std::move(state));
   else if (state != lockstepStates_.back())
-    return node.op->emitError("a round of this control flow changes which operations are in "
-                              "flight, and how often it runs is not known");
+    return node.op->emitError("an iteration of this control flow changes which operations are "
+                              "in flight, and how often it runs is not known; await in the same "
+                              "iteration what it starts");
   bool isDone = phase == node.bodies.size();
   if (isDone)
     lockstepStates_.pop_back();

@@ -1,4 +1,4 @@
-//===- simulator_match.cc - how posted operations meet --------------------------===//
+//===- simulator_match.cc - matching of posted operations -----------------------===//
 
 #include "passes/analysis/proof/simulator.h"
 

@@ -1,4 +1,4 @@
-//===- simulator_report.cc - what went wrong, rank by rank ----------------------===//
+//===- simulator_report.cc - errors, rank by rank -------------------------------===//
 
 #include "passes/analysis/proof/simulator.h"
 

@@ -1,4 +1,4 @@
-//===- trace.h - what a function communicates, as a tree --------------*- C++ -*-===//
+//===- trace.h - the communication of a function, as a tree -----------*- C++ -*-===//
 //
 // One trace serves all ranks of a class: what depends on the rank is a RankExpr.
 // The trace holds the communication of the function and of its callees in program
@@ -37,7 +37,7 @@ struct TracePort {
   RankExpr peer;
 };
 
-/// What a trace sends or receives through one port with one tag. All links differ.
+/// The sends or the receives of a trace through one port with one tag. All links differ.
 struct TraceLink {
   unsigned port;
   int64_t tag;
@@ -97,7 +97,7 @@ struct Trace {
   func::FuncOp function;
 };
 
-/// What the traces of all classes have in common.
+/// Data that the traces of all classes share.
 struct TraceContext {
   explicit TraceContext(int64_t numRanks) : groups(numRanks) {}
 

@@ -12,7 +12,7 @@
 
 namespace mlir::coll {
 
-/// Whether two traces communicate alike, even if their operations differ.
+/// Whether two traces communicate in the same way, even if their operations differ.
 bool isSameTrace(const TraceList &a, const TraceList &b);
 
 class TraceBuilder {

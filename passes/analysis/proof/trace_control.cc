@@ -125,7 +125,8 @@ LogicalResult TraceBuilder::addIf(scf::IfOp branch, TraceList &list) {
     node.exprs.push_back(std::move(*condition));
     node.cases.push_back(0);
   } else if (isSameTrace(node.bodies[0], node.bodies[1])) {
-    // Both branches communicate alike, so the other ranks cannot tell which one is taken.
+    // Both branches communicate in the same way, so it does not matter to other ranks which one is
+    // taken.
     std::move(node.bodies[0].begin(), node.bodies[0].end(), std::back_inserter(list));
     return success();
   } else {

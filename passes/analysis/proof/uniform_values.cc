@@ -101,7 +101,7 @@ UniformValues::AxisSet UniformValues::axesReadBy(Operation *op) {
   AxisSet set = 0;
   op->walk([&](Operation *nested) {
     set |= axesOf(nested->getOperands());
-    // What a callee computes is not followed.
+    // Results of calls count as varying: callees are not followed.
     if (nested != op && isa<RankOp, GroupOp, AxisIndexOp, CollectiveOpInterface>(nested))
       set |= axesOfResults(nested);
     if (isa<func::CallOp>(nested))
@@ -153,7 +153,7 @@ bool UniformValues::visit(Operation *op) {
     return changed;
   if (auto group = dyn_cast<GroupOp>(op))
     return mark(group.getPosition(), all_);
-  // What is read from memory is not followed.
+  // Values read from memory count as varying: memory is not followed.
   bool isFollowed = isa<CollectiveOpInterface, AwaitOp>(op) || isMemoryEffectFree(op);
   return mark(op->getResults(), isFollowed ? axesOfResults(op) : all_);
 }

@@ -21,7 +21,7 @@ struct SelectedPositions {
   int64_t updatesDim, step, first, last;
 };
 
-/// What is known of component `component` of the indices.
+/// The positions in component `component` of the indices; nullopt if nothing is known of them.
 std::optional<SelectedPositions> findSelectedPositions(AccumulateOp op, int64_t component);
 
 } // namespace mlir::coll

@@ -40,7 +40,7 @@ Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> s
       builder, loc, RankedTensorType::get(shape, type.getElementType()), value, flat(shape.size()));
 }
 
-/// Where a result of attention is written, and what it replaces.
+/// The place where a result of attention is written, and the value that it replaces.
 struct Target {
   Value replaced; // null if nothing reads the result
   bool isDirect;  // the runtime writes `replaced` itself; else a copy makes it

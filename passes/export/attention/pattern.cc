@@ -177,7 +177,7 @@ bool AttentionFinder::guessDims() {
   return true;
 }
 
-/// Collects the products that read what depends on the exponentials.
+/// Collects the products that read values which depend on the exponentials.
 bool AttentionFinder::followUsers() {
   llvm::SetVector<Operation *> &seen = scoreOperations_;
   seen.insert(pattern_.softmax.exponential);
@@ -243,7 +243,7 @@ bool AttentionFinder::place(std::optional<AttentionProduct> &slot, StringRef nam
   return true;
 }
 
-/// Which of the four products it is, by what its scores are.
+/// Which of the four products it is, by the formula of its scores.
 bool AttentionFinder::placeSink(AttentionProduct product, const ScoreFormula &scores,
                                 bool sumsKeys) {
   if (std::optional<double> factor = scores.getRatio(ScoreFormula::probability(), kTolerance)) {

@@ -38,7 +38,7 @@ struct AttentionPattern {
 
 struct AttentionSearch {
   std::optional<AttentionPattern> found;
-  /// Why attention cannot be fused. Empty for what is no attention at all.
+  /// Why attention cannot be fused. Empty if the operations are not attention at all.
   std::string problem;
 };
 

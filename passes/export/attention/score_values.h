@@ -13,7 +13,7 @@ namespace mlir::coll {
 /// Entry of `ScoreValue::dims`: a dimension along which the tensor does not change.
 inline constexpr int64_t kAnyDim = -1;
 
-/// What a tensor holds, and which dimension of the scores each of its dimensions is.
+/// The formula that a tensor holds, and the dimension of the scores that each of its dimensions is.
 struct ScoreValue {
   ScoreFormula formula;
   SmallVector<int64_t> dims;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kResult = 2;
 
-/// The loop that each result of `map` is, or nullopt where one is no single loop.
+/// The loop that each result of `map` is; nullopt if one is not a single loop.
 std::optional<SmallVector<int64_t>> readPlain(AffineMap map) {
   SmallVector<int64_t> loops;
   for (AffineExpr expr : map.getResults()) {

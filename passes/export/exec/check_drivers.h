@@ -1,4 +1,4 @@
-//===- check_drivers.h - what a driver function may take and hold -----*- C++ -*-===//
+//===- check_drivers.h - checks of driver functions -------------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_EXPORT_CHECK_DRIVERS_H
 #define COLL_PASSES_EXPORT_CHECK_DRIVERS_H

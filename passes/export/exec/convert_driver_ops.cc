@@ -79,7 +79,8 @@ void DriverConverter::convertConstant(arith::ConstantOp op) {
   exec::FillOp::create(b_, loc_, view(it->second), cast<TypedAttr>(element));
 }
 
-/// What the factors may be rounded to: what the options say, as far as the step allows it.
+/// The precision to which factors may be rounded: that of the options, as far as the step allows
+/// it.
 exec::Precision DriverConverter::getPrecision(Type factor, std::optional<StringRef> asked) const {
   if (!factor.isF32() || asked == kPrecisionHighest)
     return exec::Precision::Highest;

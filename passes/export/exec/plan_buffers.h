@@ -1,4 +1,4 @@
-//===- plan_buffers.h - where every tensor of a step lives ------------*- C++ -*-===//
+//===- plan_buffers.h - the memory of every tensor of a step ----------*- C++ -*-===//
 //
 // Decides, for a driver function in kernel form (calls of outlined kernels,
 // communication, scf over tensors), the memory of each tensor value, and the copies

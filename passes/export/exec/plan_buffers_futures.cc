@@ -1,9 +1,9 @@
 // Operations in flight that loops carry.
 //
-// What such an operation reads and writes has a memory of its own, which stays where it is from the
-// start to the await: the future, the loop's argument, what a round yields and the loop's result
-// share it. A source is copied there before the start, and a result is copied from there after the
-// await; if lifetimes allow it, they share the buffer instead.
+// The sources and results of such an operation have memory of their own, which stays where it is
+// from the start to the await: the future, the loop's argument, the yielded future and the loop's
+// result share it. A source is copied there before the start, and a result is copied from there
+// after the await; if lifetimes allow it, they share the buffer instead.
 
 #include "passes/export/exec/plan_buffers_impl.h"
 

@@ -1,4 +1,4 @@
-// What each operation of a driver function defines, uses and ties.
+// Contents that each operation of a driver function defines, uses and ties.
 
 #include "passes/export/exec/plan_buffers_impl.h"
 

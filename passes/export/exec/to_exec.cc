@@ -26,7 +26,7 @@ static constexpr int64_t kMaxSplatBytes = 1 << 20;
 
 namespace {
 
-/// The functions of a rank class by what they are for.
+/// The functions of a rank class by their purpose.
 struct ClassFunctions {
   func::FuncOp step, init;
   SmallVector<func::FuncOp> kernels;

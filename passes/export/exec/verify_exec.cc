@@ -29,7 +29,7 @@ using exec::Extent;
 
 namespace {
 
-/// What the memory holds at one point of the program.
+/// The contents of the memory at one point of the program.
 class Memory {
 public:
   bool operator==(const Memory &other) const { return pieces_ == other.pieces_; }
@@ -279,7 +279,7 @@ void FunctionChecker::visitLoop(Operation *op, Memory &memory, bool isQuiet) {
       break;
     memory = std::move(head);
   }
-  // A while loop ends behind its first region, a for loop at its head.
+  // A while loop ends after its first region, a for loop at its head.
   Memory round = memory;
   bool isWhile = isa<scf::WhileOp>(op);
   for (auto [i, block] : llvm::enumerate(blocks)) {

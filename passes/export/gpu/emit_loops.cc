@@ -10,13 +10,13 @@ namespace mlir::coll {
 namespace {
 
 constexpr int64_t kBlockSize = 128;
-// About what a large GPU runs at once.
+// About the number of threads that a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
 constexpr int64_t kPositionsAhead = 8;
 // Each thread that owns positions reads all of them, so more threads make reading slower.
 constexpr int64_t kManyOwners = 64 * 1024;
 
-/// The iterations of a loop from 0 in steps of 1; 0 if it is no such loop.
+/// The number of iterations of a loop from 0 in steps of 1; 0 for any other loop.
 int64_t getExtent(scf::ForOp loop) {
   APInt low, high, step;
   bool isCounted = matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) &&

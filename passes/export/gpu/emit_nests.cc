@@ -41,7 +41,7 @@ static std::optional<unsigned> findLoopAcross(const Nest &nest, const ElementSha
   if (nest.extents[shape.fast] % (kTileAlong * shape.width) != 0)
     return std::nullopt;
   for (const NestOperand &operand : nest.operands) {
-    // What is read again and again along a loop comes from a cache.
+    // An operand that does not move with the loop is read again and again, and comes from a cache.
     auto moves = [&](unsigned loop) {
       return nest.extents[loop] == 1 || operand.stride(loop).value_or(0) != 0;
     };

@@ -25,7 +25,7 @@ namespace mlir::coll {
 namespace {
 
 constexpr int64_t kBlockSize = 256, kMaxLanes = 1024;
-// About what a large GPU runs at once.
+// About the number of threads that a large GPU runs at once.
 constexpr int64_t kManyThreads = 128 * 1024;
 // A part or a lane has at least this many iterations.
 constexpr int64_t kMinIterations = 4, kMinPart = 16;
@@ -198,7 +198,7 @@ private:
     return oldContent[k][w];
   }
 
-  /// What each accumulator starts from, by output and width.
+  /// The initial value of each accumulator, by output and width.
   void loadStarts() {
     oldContent.resize(nest.outputs.size());
     for (auto [k, out] : llvm::enumerate(nest.outputs)) {

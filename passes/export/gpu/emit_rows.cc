@@ -77,7 +77,7 @@ struct Analysis {
     return true;
   }
 
-  /// The operation that makes what the operand reads.
+  /// The operation that writes the buffer that the operand reads.
   std::optional<Writer> findWriter(const NestOperand &operand) const {
     if (!operand.type)
       return std::nullopt;
@@ -159,7 +159,7 @@ public:
 private:
   static bool isAccumulated(const NestOutput &out) { return out.accumulates; }
 
-  /// What the launch computes from: no buffer that only the group uses.
+  /// The values that the launch reads, without the buffers that only the group uses.
   SetVector<Value> findUsed() {
     SetVector<Value> used;
     for (const Nest &nest : group.nests) {

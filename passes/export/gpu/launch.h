@@ -11,7 +11,7 @@
 
 namespace mlir::coll {
 
-/// On a gpu.func: the parameters whose memory is no other parameter's.
+/// On a gpu.func: the parameters whose memory no other parameter shares.
 inline constexpr llvm::StringLiteral kUnaliasedAttr = "unaliased";
 
 /// Writes the gpu.func of a launch, and the gpu.launch_func in the kernel function, before the

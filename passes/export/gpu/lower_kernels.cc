@@ -1,4 +1,4 @@
-//===- lower_kernels.cc - what GPU code generation needs to begin ----------------===//
+//===- lower_kernels.cc - set-up of GPU code generation --------------------------===//
 
 #include "passes/export/gpu/lower_kernels.h"
 

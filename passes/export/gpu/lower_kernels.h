@@ -45,7 +45,7 @@ struct GpuKernel {
   /// A caller that lets an argument share a result's buffer passes the same address for both.
   KernelInfo info;
   std::vector<GpuLaunch> launches;
-  /// Parameters of launches behind the arguments of `info` and the scratch memory are addresses on
+  /// Parameters of launches after the arguments of `info` and the scratch memory are addresses on
   /// the members of a group: exec.members.
   std::optional<exec::Members> members;
 };
@@ -61,7 +61,7 @@ struct GpuOptions {
 /// The dialects that the functions below create operations of.
 void registerGpuCodeDialects(DialectRegistry &registry);
 
-/// Where libdevice was when this program was built; empty if there was none.
+/// The path of libdevice when this program was built; empty if it was not found.
 std::string getDefaultLibdevice();
 
 /// An empty module for GPU code, in `module`.

@@ -74,7 +74,7 @@ LogicalResult lowerOperations(gpu::GPUModuleOp code) {
   return applyPartialConversion(code, target, std::move(patterns));
 }
 
-/// What the optimizer may know of the parameters.
+/// Attributes of the parameters for the optimizer.
 void annotate(LLVM::LLVMFuncOp kernel) {
   Builder b(kernel.getContext());
   auto unaliased = kernel->removeAttr(kUnaliasedAttr);

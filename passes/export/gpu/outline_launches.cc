@@ -241,7 +241,7 @@ FailureOr<GpuLaunch> readLaunch(gpu::LaunchFuncOp op) {
       launch.params.push_back({GpuParam::Kind::Argument, argument.getArgNumber()});
     else
       return op.emitOpError(
-          "takes something that is no argument and no part of the scratch memory");
+          "takes a value that is neither an argument nor part of the scratch memory");
   }
   return launch;
 }

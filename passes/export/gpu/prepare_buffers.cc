@@ -37,7 +37,7 @@ void yieldWithoutBuffers(Block &block) {
   yield->setOperands(withoutBuffers(yield->getOperands()));
 }
 
-/// What a loop carries stays the buffer that it starts from, which the body already uses.
+/// A carried buffer is always the initial one, which the body already uses.
 LogicalResult dropBuffers(IRRewriter &rewriter, scf::ForOp loop) {
   for (auto [init, yielded, result] :
        llvm::zip_equal(loop.getInitArgs(), loop.getYieldedValues(), loop.getResults())) {

@@ -35,7 +35,7 @@ struct JitOptions {
 /// own buffers: the code has no writable data. Addresses are valid while the object lives.
 class JitProgram {
 public:
-  /// What a program consists of besides its code: texts and bytes of ObjectCode::Class.
+  /// The parts of a program besides its code: texts and bytes of ObjectCode::Class.
   struct Data {
     std::string descriptor, gpuImage, gpuKernels;
     std::unique_ptr<llvm::MemoryBuffer> constants; // aligned to 64 bytes; null: none

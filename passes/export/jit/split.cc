@@ -40,7 +40,7 @@ private:
 
 } // namespace
 
-// Smaller constants are worth what the optimiser learns from their values.
+// Smaller constants stay in the code, because the optimiser makes use of their values.
 static constexpr size_t kLargeBytes = 64 << 10;
 
 /// The value of a constant that is large, and lies in memory as code reads it; null otherwise.

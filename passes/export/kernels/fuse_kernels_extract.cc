@@ -1,4 +1,4 @@
-//===- fuse_kernels_extract.cc - elements of what another loop nest computes -----===//
+//===- fuse_kernels_extract.cc - single elements of another loop nest's result ---===//
 //
 // A look-up of a few elements, such as the logarithms of the labels' probabilities, is replaced by
 // their computation, so that the tensor in which they were looked up is not needed.

@@ -1,4 +1,4 @@
-//===- fuse_kernels_windows.cc - inputs cut to what is read ----------------------===//
+//===- fuse_kernels_windows.cc - inputs cut to the elements that are read --------===//
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/export/kernels/fuse_kernels.h"

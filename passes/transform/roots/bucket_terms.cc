@@ -27,7 +27,8 @@ struct RootBucket::TermGroup {
 
 namespace {
 
-/// What a term computes, with its leaves as numbers of `operands` and its factors in order.
+/// The computation of a term as text, with its leaves as numbers of `operands` and its factors in
+/// order.
 std::string describe(linalg::GenericOp term, const ElementwiseSlice &slice, ValueRange operands) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -79,7 +80,7 @@ void RootBucket::replaceTerms() {
   for (auto [item, update] : llvm::enumerate(updates_)) {
     SmallVector<Value> own(update->getOperands().take_front(rows_.size()));
     llvm::SetVector<linalg::GenericOp> terms;
-    // A term of what every rank has needs no root.
+    // A term of values that every rank has needs no root.
     for (Value value : own)
       if (!llvm::is_contained(update.getStates().take_front(update.getForwardAttr().getInt()),
                               value))

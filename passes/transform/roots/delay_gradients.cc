@@ -189,7 +189,7 @@ void GradientDelay::delay(RootUpdateOp old) {
     redirect(gradient, added[number * steps_].argument);
 }
 
-/// What is computed from the gradient for updates is computed from an older one.
+/// Values that are computed from the gradient for updates are computed from an older gradient.
 void GradientDelay::redirect(Value gradient, Value oldest) {
   late_.push_back(oldest);
   gradient.replaceUsesWithIf(oldest, [&](OpOperand &use) {

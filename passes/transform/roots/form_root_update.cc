@@ -128,7 +128,7 @@ private:
   int64_t forward_ = 0;
 };
 
-/// Right behind the last of `values`.
+/// The position right after the last of `values`.
 void setInsertionPointBehind(OpBuilder &builder, ArrayRef<Value> values, Block *block) {
   Operation *last = nullptr;
   for (Value value : values)

@@ -6,7 +6,7 @@
 //
 //   roots a, c -> 0, b -> 1       | a a a c . | b b . . . |        (. is padding)
 //
-// With `shard`, parameters lie one behind the other, and blocks cut them: | a a a b | b c . . |
+// With `shard`, parameters lie one after the other, and blocks cut them: | a a a b | b c . . |
 //
 //===----------------------------------------------------------------------------===//
 

@@ -120,7 +120,7 @@ private:
     return success();
   }
 
-  /// A scalar is no part of a bucket; without elements there is nothing to put into one.
+  /// Scalars and tensors without elements do not go into buckets.
   static bool hasRows(RootUpdateOp update) {
     auto type = cast<RankedTensorType>(update.getStates().front().getType());
     return type.getRank() > 0 && type.getNumElements() > 0;

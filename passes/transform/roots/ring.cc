@@ -23,7 +23,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// Builds what replaces one collective.
+/// Builds the loop that replaces one collective.
 class Ring {
 public:
   Ring(CollectiveOpInterface op, int64_t ranks)
@@ -46,7 +46,7 @@ private:
     return arith::RemUIOp::create(builder_, loc_, number, constant(ranks_));
   }
 
-  /// Where block number `block` of `whole` is, whose blocks have the type `part`.
+  /// The position of block number `block` in `whole`, whose blocks have the type `part`.
   struct Place {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
@@ -121,7 +121,7 @@ Value Ring::allGather(AllGatherOp op) {
   return loop.getResult(1);
 }
 
-/// Through changes of shape to what made the value.
+/// The operation that made the value, looking through changes of shape.
 Operation *findSource(Value value) {
   Operation *op = value.getDefiningOp();
   while (op && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))

@@ -239,7 +239,7 @@ public:
     llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern, 1024);
     if (!glob)
       return step.emitError() << "stage '" << text
-                              << "' is no pattern: " << llvm::toString(glob.takeError());
+                              << "' is not a valid pattern: " << llvm::toString(glob.takeError());
     if (isScope)
       return addScope(text, *glob, chunk);
     bool matchesAny = false;

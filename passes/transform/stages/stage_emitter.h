@@ -25,7 +25,7 @@ struct StagedStep {
   GroupAttr stages; // the axis of stages
 };
 
-/// Where a batch argument of the partitioned step is split over time.
+/// How a batch argument of the partitioned step is split over time.
 struct TimeSplit {
   unsigned dim = 0;
   int64_t rows = 0; // of a micro-batch on one rank
@@ -87,7 +87,7 @@ private:
   func::FuncOp step_, function_;
   OpBuilder builder_;
   DenseMap<Operation *, OpFacts> facts_;
-  // What the rank runs for each micro-batch, and the sums whose terms come up then.
+  // The operations that the rank runs for each micro-batch, and the sums whose terms they compute.
   struct PhaseOps {
     SmallVector<Operation *> ops;
     SmallVector<AllReduceOp> sums;

@@ -16,7 +16,8 @@ namespace mlir::coll {
 /// Which axes of the step's mesh each stage has under a name.
 class StageMeshes {
 public:
-  /// Reads texts as "1: dp=4"; an error stands at `step`. Time is no axis of a stage.
+  /// Reads texts such as "1: dp=4"; errors are reported at `step`. The time axis is not an axis of
+  /// a stage.
   static FailureOr<StageMeshes> parse(func::FuncOp step, MeshOp mesh, int numStages,
                                       ArrayRef<std::string> texts);
 

@@ -237,8 +237,8 @@ StagePlacement::Chunks StagePlacement::getWanted(Value value) const {
   return wanted;
 }
 
-/// An update runs with the state that it makes; where it makes state of several chunks, as a norm
-/// does, with the largest of what it reads.
+/// An update runs where the state is that it makes. If it serves state of several chunks, as a norm
+/// does, it runs where the largest value is that it reads.
 int StagePlacement::chooseUpdateChunk(Operation *op) const {
   const Chunks &wanted = wanted_.find(op)->second;
   if (wanted.count() == 1)

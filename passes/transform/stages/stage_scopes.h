@@ -23,7 +23,7 @@ inline constexpr llvm::StringLiteral kScopePrefix = "scope:";
 /// In Python the user writes the scope: `with jax.named_scope("coll.stage:1")`.
 void markStages(func::FuncOp step);
 
-/// Puts `op` and what it holds into the scope of a stage.
+/// Puts `op` and the operations in its regions into the scope of a stage.
 void markStage(Operation *op, int64_t stage);
 
 /// The stages that scopes of the locations name.

@@ -1,4 +1,4 @@
-//===- stage_transfers.h - what stages send for each micro-batch ------*- C++ -*-===//
+//===- stage_transfers.h - the transfers between stages ---------------*- C++ -*-===//
 
 #ifndef COLL_PASSES_TRANSFORM_STAGES_STAGE_TRANSFERS_H
 #define COLL_PASSES_TRANSFORM_STAGES_STAGE_TRANSFERS_H

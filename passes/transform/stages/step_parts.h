@@ -1,4 +1,4 @@
-//===- step_parts.h - what of a step depends on what ------------------*- C++ -*-===//
+//===- step_parts.h - the parts of a partitioned step, by dependence --*- C++ -*-===//
 //
 // A partitioned step whose batch is split over a mesh axis that stands for time: its coordinates
 // are the micro-batches. What depends on the batch runs for each of them, and a reduction over that

@@ -1,4 +1,4 @@
-//===- expert.cc - weights of experts, one part of them a rank --------------------===//
+//===- expert.cc - weights of experts, a part of them on each rank ----------------===//
 //
 // Experts are weights that products take one after the other, each with tokens of its own:
 //

@@ -1,4 +1,4 @@
-//===- optimizer.cc - what belongs to an optimizer -------------------------------===//
+//===- optimizer.cc - the state of an optimizer ----------------------------------===//
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/transform/strategy/strategies.h"

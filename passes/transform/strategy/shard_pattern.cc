@@ -27,7 +27,7 @@ public:
       return failure();
     llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(path_);
     if (!glob)
-      return error() << "is no pattern: " << llvm::toString(glob.takeError());
+      return error() << "is not a valid pattern: " << llvm::toString(glob.takeError());
     bool matchesAny = false;
     for (unsigned index = 0; index < sharding_.size(); ++index) {
       if (!sharding_.isTensor(index) || !matchesPath(*glob, sharding_.getPath(index)))

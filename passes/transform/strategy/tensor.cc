@@ -165,7 +165,7 @@ private:
     return found;
   }
 
-  /// What is added to or scales a split value, such as a bias, is split with it.
+  /// A tensor that is added to a split value or scales it, such as a bias, is split with it.
   void splitVectors(Operation *op, const ShardingRule &rule, int64_t split) {
     for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
       const Weights *weights = weights_.find(operand);

@@ -20,7 +20,7 @@ class WeightsOfStep {
 public:
   explicit WeightsOfStep(const StepSharding &sharding);
 
-  /// Null where the value is no weights.
+  /// Null if the value is not weights.
   const Weights *find(Value value) const;
 
   /// The sharding rule of the operation. Dimensions whose split would need parts of neighbours'
@@ -29,8 +29,9 @@ public:
 
   using Visit = llvm::function_ref<void(Operation *)>;
   using Hand = llvm::function_ref<void(Value from, Value to)>;
-  /// Visits the step's operations in program order, and those of loops that all ranks run alike;
-  /// `hand` is told which value a loop hands on as which.
+  /// Visits the step's operations in program order, including those of loops that all ranks run in
+  /// the same way; `hand` is called with each value that a loop passes on, and the value that it
+  /// becomes.
   void walk(Visit visit, Hand hand);
 
 private:

@@ -28,7 +28,7 @@ module {
   coll.mesh @m ["dp" = 2]
   func.func @step(%x: tensor<8xf32> {coll.sharding = #coll.sharding<@m, [[]]>})
       -> (tensor<8xf32> {coll.sharding = #coll.sharding<@m, [[]], partial sum ["dp"]>}) {
-    // expected-error@+1 {{its result is partial, but neither its operands nor its loops are}}
+    // expected-error@+1 {{cannot have a partial result: no operand is partial, and no loop is split over the partial axes; leave them out of its sharding}}
     %r = math.tanh %x {coll.shardings = [#coll.sharding<@m, [[]], partial sum ["dp"]>]} : tensor<8xf32>
     return %r : tensor<8xf32>
   }

@@ -177,7 +177,7 @@ func.func @step(%x: tensor<4xf32>) {
   %n = arith.constant 100000000 : index
   %rank = coll.rank
   %first = arith.cmpi eq, %rank, %c0 : index
-  // expected-error@below {{rounds of this loop depend on their number, or no two of them were found alike: after 16,777,216 steps of all ranks the proof is given up, in round}}
+  // expected-error@below {{communicates differently in each iteration, as far as was found: the proof was given up after 16,777,216 steps of all ranks, in iteration}}
   scf.for %i = %c0 to %n step %c1 {
     scf.for %j = %i to %n step %c1 {
       scf.if %first {
