@@ -222,7 +222,7 @@ void meetLocked(Job &job, Request *request) {
   job.changed.notify_all();
 }
 
-bool meets(const Request &a, const Request &b) {
+bool matches(const Request &a, const Request &b) {
   return a.call.kind != b.call.kind && a.call.tag == b.call.tag && a.call.peer == b.position &&
          b.call.peer == a.position;
 }
@@ -230,7 +230,7 @@ bool meets(const Request &a, const Request &b) {
 void transferLocked(Job &job, Request *request) {
   std::list<Request *> &waiting = request->group->transfers;
   const auto other = std::find_if(waiting.begin(), waiting.end(),
-                                  [&](const Request *each) { return meets(*each, *request); });
+                                  [&](const Request *each) { return matches(*each, *request); });
   if (other == waiting.end())
     return waiting.push_back(request);
   Request *sends = request->call.kind == COLL_CALL_SEND ? request : *other;

@@ -79,7 +79,7 @@ DimShardingAttr toFactor(DimShardingAttr split, const DimFactor &dim) {
   return DimShardingAttr::get(split.getContext(), split.getAxes(), rest);
 }
 
-bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape) {
+bool haveSameBlocks(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape) {
   return llvm::all_of(llvm::zip(a.getDims(), b.getDims(), shape), [&](auto dims) {
     auto [left, right, extent] = dims;
     return normalizeUnit(mesh, left, extent) == normalizeUnit(mesh, right, extent);

@@ -105,7 +105,7 @@ Assignment chooseAssignment(Operation *op, const ShardingRule &rule, MeshOp mesh
                             const Surroundings &surroundings, SmallVectorImpl<int64_t> &rejected);
 
 /// Whether both shardings cut a tensor of `shape` into the same blocks, even if their units differ.
-bool splitAlike(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape);
+bool haveSameBlocks(MeshOp mesh, ShardingAttr a, ShardingAttr b, ArrayRef<int64_t> shape);
 
 /// The assignment that gives these result shardings. Where a partial result could
 /// come from several loops, the operands' shardings decide.

@@ -50,7 +50,7 @@ public:
   Value less(Value x, double y) const { return compare(arith::CmpFPredicate::OLT, x, number(y)); }
   Value atMost(Value x, double y) const { return compare(arith::CmpFPredicate::OLE, x, number(y)); }
   Value equal(Value x, Value y) const { return compare(arith::CmpFPredicate::OEQ, x, y); }
-  Value isWhole(Value x) const { return equal(x, floor(x)); }
+  Value isInteger(Value x) const { return equal(x, floor(x)); }
 
   ImplicitLocOpBuilder &b;
   Type type;
@@ -130,7 +130,7 @@ Value digamma(const Formula &f, ValueRange operands) {
   Value cotangent = f.div(math::CosOp::create(f.b, angle), math::SinOp::create(f.b, angle));
   Value reflected = f.sub(direct, f.mul(cotangent, kPi));
   Value result = f.select(l.isReflected, reflected, direct);
-  Value isPole = f.both(f.atMost(x, 0), f.isWhole(x));
+  Value isPole = f.both(f.atMost(x, 0), f.isInteger(x));
   return f.select(isPole, f.number(kNan), result);
 }
 
@@ -168,10 +168,10 @@ Value zeta(const Formula &f, ValueRange operands) {
   }
   Value nan = f.number(kNan), infinity = f.number(kInfinity);
   // Poles of q^-x: infinite for even x, where both sides agree.
-  Value isEven = f.isWhole(f.mul(x, 0.5));
+  Value isEven = f.isInteger(f.mul(x, 0.5));
   Value atPole = f.select(isEven, infinity, nan);
   Value isNonPositive = f.atMost(q, 0);
-  Value outside = f.select(f.isWhole(q), atPole, f.select(f.isWhole(x), sum, nan));
+  Value outside = f.select(f.isInteger(q), atPole, f.select(f.isInteger(x), sum, nan));
   Value result = f.select(isNonPositive, outside, sum);
   result = f.select(f.less(x, 1), nan, result);
   return f.select(f.equal(x, f.number(1)), infinity, result);
@@ -181,10 +181,10 @@ Value polygamma(const Formula &f, ValueRange operands) {
   Value n = operands[0], x = operands[1], order = f.add(n, 1);
   Value size = math::ExpOp::create(f.b, lgamma(f, order));
   Value value = f.mul(size, zeta(f, {order, x}));
-  Value isOdd = f.isWhole(f.mul(order, 0.5));
+  Value isOdd = f.isInteger(f.mul(order, 0.5));
   Value result = f.select(isOdd, value, f.neg(value));
   result = f.select(f.equal(n, f.number(0)), digamma(f, x), result);
-  Value isOrder = f.both(f.isWhole(n), f.compare(arith::CmpFPredicate::OGE, n, f.number(0)));
+  Value isOrder = f.both(f.isInteger(n), f.compare(arith::CmpFPredicate::OGE, n, f.number(0)));
   return f.select(isOrder, result, f.number(kNan));
 }
 

@@ -145,7 +145,7 @@ void Propagation::resolvePins() {
       pin->setAttr(kWhyAttr,
                    StringAttr::get(op->getContext(), "the sharding that is written here"));
     ArrayRef<int64_t> shape = pin.getType().getShape();
-    if (have.isPartial() || !splitAlike(mesh_, have, pin.getTarget(), shape)) {
+    if (have.isPartial() || !haveSameBlocks(mesh_, have, pin.getTarget(), shape)) {
       pin.setSourceAttr(have);
       continue;
     }

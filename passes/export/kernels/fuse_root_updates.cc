@@ -233,20 +233,20 @@ SmallVector<Value> FuseRootUpdatesPass::callTogether(OpBuilder &b, RootUpdate &u
                                                      func::FuncOp kernel) {
   Location loc = update.call.getLoc();
   GroupAttr group = update.scatter.getGroup();
-  auto meet = [&](Location where, StringRef why) {
+  auto addBarrier = [&](Location where, StringRef why) {
     BarrierOp::create(b, where, group)->setAttr(kWhyAttr, b.getStringAttr(why));
   };
   auto place = GroupOp::create(b, loc, group);
   Value rows = arith::ConstantIndexOp::create(b, loc, update.rows());
   Value first = arith::MulIOp::create(b, loc, place.getPosition(), rows);
-  meet(update.scatter.getLoc(), "the gradients of all members are complete");
+  addBarrier(update.scatter.getLoc(), "the gradients of all members are complete");
   SmallVector<Value> operands(update.call.getOperands());
   operands[update.shard] = update.scatter.getInput();
   operands[update.firstDest() + update.result] =
       tensor::EmptyOp::create(b, loc, update.whole().getShape(), update.whole().getElementType());
   operands.insert(operands.begin() + update.firstDest(), first);
   auto call = func::CallOp::create(b, loc, kernel, operands);
-  meet(update.gather.getLoc(), "all members have the updated parameters");
+  addBarrier(update.gather.getLoc(), "all members have the updated parameters");
   return SmallVector<Value>(call.getResults());
 }
 

@@ -42,7 +42,7 @@ SmallVector<StringAttr> getBatchAxes(func::FuncOp step) {
 }
 
 /// Whether one operation over a bucket can replace both; they have to be on one stage.
-bool isAlike(RootUpdateOp a, RootUpdateOp b) {
+bool canShareBucket(RootUpdateOp a, RootUpdateOp b) {
   if (a->getAttr(kStageAttr) != b->getAttr(kStageAttr) || a.getRoot() != b.getRoot() ||
       a.getRoute() != b.getRoute() || a.getForward() != b.getForward() ||
       a.getProperties().operandSegmentSizes != b.getProperties().operandSegmentSizes)
@@ -102,7 +102,8 @@ private:
       }
       if (failed(state.check(update)))
         return failure();
-      auto group = llvm::find_if(groups, [&](auto &g) { return isAlike(g.front(), update); });
+      auto group =
+          llvm::find_if(groups, [&](auto &g) { return canShareBucket(g.front(), update); });
       if (group == groups.end())
         groups.push_back({update});
       else

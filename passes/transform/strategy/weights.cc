@@ -40,11 +40,11 @@ const ShardingRule &WeightsOfStep::ruleOf(Operation *op) {
   return *rule;
 }
 
-void WeightsOfStep::walk(Visit visit, Hand hand) {
-  walkBlock(step_.getBody().front(), visit, hand);
+void WeightsOfStep::walk(Visit visit, Carry carry) {
+  walkBlock(step_.getBody().front(), visit, carry);
 }
 
-void WeightsOfStep::walkBlock(Block &block, Visit visit, Hand hand) {
+void WeightsOfStep::walkBlock(Block &block, Visit visit, Carry carry) {
   for (Operation &op : block.without_terminator()) {
     if (!isa<scf::ForOp, scf::WhileOp>(op) || !isUniformLoop(&op)) {
       if (op.getNumRegions() == 0 || isa<linalg::LinalgOp>(op))
@@ -54,12 +54,12 @@ void WeightsOfStep::walkBlock(Block &block, Visit visit, Hand hand) {
     unsigned bounds = isa<scf::ForOp>(op) ? 3 : 0, skipped = isa<scf::ForOp>(op) ? 1 : 0;
     for (Region &region : op.getRegions()) {
       for (auto [index, init] : llvm::enumerate(op.getOperands().drop_front(bounds)))
-        hand(init, region.getArgument(index + skipped));
-      walkBlock(region.front(), visit, hand);
+        carry(init, region.getArgument(index + skipped));
+      walkBlock(region.front(), visit, carry);
     }
     Operation *yield = op.getRegions().back().front().getTerminator();
     for (auto [value, result] : llvm::zip(yield->getOperands(), op.getResults()))
-      hand(value, result);
+      carry(value, result);
   }
 }
 

@@ -28,14 +28,14 @@ public:
   const ShardingRule &ruleOf(Operation *op);
 
   using Visit = llvm::function_ref<void(Operation *)>;
-  using Hand = llvm::function_ref<void(Value from, Value to)>;
+  using Carry = llvm::function_ref<void(Value from, Value to)>;
   /// Visits the step's operations in program order, including those of loops that all ranks run in
-  /// the same way; `hand` is called with each value that a loop passes on, and the value that it
+  /// the same way; `carry` is called with each value that a loop passes on, and the value that it
   /// becomes.
-  void walk(Visit visit, Hand hand);
+  void walk(Visit visit, Carry carry);
 
 private:
-  void walkBlock(Block &block, Visit visit, Hand hand);
+  void walkBlock(Block &block, Visit visit, Carry carry);
   void trace(Operation *op);
 
   func::FuncOp step_;
