@@ -11,8 +11,8 @@ namespace coll::run {
 
 /// The tolerance: per tensor, max |Δ| <= rtol * max |reference| + atol. With `rms` it is the root
 /// mean square of Δ instead of its maximum. Without `rtol` it is 1e-4 for f32 and f64 tensors, 1e-3
-/// for f16, 1e-2 for bf16, and 1e-5 for losses. Integers must be equal. A NaN equals a NaN at the
-/// same place and nothing else; so do infinities.
+/// for f16, 1e-2 for bf16, one unit in the last place for eight-bit floats, and 1e-5 for losses.
+/// Integers must be equal. A NaN equals a NaN at the same place and nothing else; so do infinities.
 struct Tolerance {
   std::optional<double> rtol;
   std::optional<double> atol;

@@ -7,8 +7,8 @@
 
 namespace coll::run {
 
-// Each is a compilation of its own.
-// In each round of measure().
+// Runs in each round of measure(): with moved inputs, and with other roundings, each of which is
+// compiled by itself.
 constexpr int kDraws = 4;
 constexpr uint32_t kRoundings = 2;
 
