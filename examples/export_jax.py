@@ -27,7 +27,7 @@ class Arrays:
     """The leaves of a state as arrays, under the names that they have in it.
 
     A key becomes its words, a Python number a scalar. JAX rebuilds its arguments around objects that
-    are no arrays, which not every class of a state accepts; this one does.
+    are not arrays, which some classes of states do not accept; this one does.
     """
 
     def __init__(self, leaves, paths):
@@ -145,7 +145,7 @@ def write_meta(directory, meta):
 def export(directory, note, step, state, batches, rtol=None):
     """Writes the step, its argument names, and a reference run over `batches`.
 
-    `rtol` is how far results may be from the reference, where that is not float32's rounding.
+    `rtol` is the tolerance of results against the reference, if it is not that of float32's rounding.
     """
     import jax
     import numpy as np

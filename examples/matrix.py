@@ -4,8 +4,8 @@ compares each run with one device.
     matrix.py [--part=roots,pipelines,steps] [--jobs=N] [--match=TEXT] [--rows=FILE.jsonl] [--summary=FILE.md] FOLDER
 
 FOLDER is test/data/jax. A run is right, refused with a reason, or has failed; the exit code is 1 if one failed.
---rows appends a row for each, with the commit; runs that stand there already are taken from there, so that a
-matrix can be made in several goes. --summary writes counts by step, and every kind of reason, as a page.
+--rows appends a row for each, with the commit; runs that are in the file already are not repeated, so that a
+matrix can be made in several parts. --summary writes counts by step, and every kind of reason, as a page.
 """
 
 import argparse
@@ -117,7 +117,7 @@ def kind_of_reason(outcome):
 
 
 def write_summary(path, rows):
-    """Counts by part, step and backend; then every kind of reason, with how often it was given."""
+    """Counts by part, step and backend; then every reason with its count."""
     counts = collections.defaultdict(collections.Counter)
     reasons = collections.defaultdict(collections.Counter)
     worst = collections.defaultdict(float)

@@ -3,8 +3,8 @@ was formed, what was left out and why, and how far the results are from JAX's.
 
     optimizer_table.py [--only=NAME,…] [--root=balanced] [--route=ring] [--ranks=4] [--compare=FILE.md]
 
-Needs jax and optax. Exits with 1 if a result is not JAX's. With --compare, the table has to stand in that file;
-differences may be others there.
+Needs jax and optax. Exits with 1 if a result is not JAX's. With --compare, the table has to be in that file,
+except for differences.
 """
 
 import argparse

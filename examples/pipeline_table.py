@@ -2,8 +2,8 @@
 
     pipeline_table.py [--compare=pipelines.md] FOLDER   # test/data/jax
 
-What is refused is shown with its reason. With --compare, the table has to stand in that file; memory and
-differences may be others there. matrix.py runs every schedule on every mesh.
+A refused run is shown with its reason. With --compare, the table has to be in that file, except for
+memory and differences. matrix.py runs every schedule on every mesh.
 """
 
 import argparse

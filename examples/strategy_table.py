@@ -3,7 +3,7 @@ far its results are from those of one device.
 
     strategy_table.py [--ranks=4,8] [--compare=strategies.md] FOLDER    # with step.mlir, meta.json, reference.npz
 
-With --compare, the table has to stand in that file; differences may be others there.
+With --compare, the table has to be in that file, except for differences.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def state_bytes(data):
 
 
 def check_prediction(data, whole):
-    """What the compiler predicts of the optimizer's state is what a rank stores less."""
+    """Checks that the optimizer's state that the compiler predicts is what a rank stores less."""
     predicted = [tuple(map(int, found)) for note in data["run"]["notes"]
                  for found in REMARK.findall(note)]
     saved = sum(total - own for own, total in predicted)

@@ -41,7 +41,7 @@
 #define COLL_EXPORT __attribute__((visibility("default")))
 
 #ifdef __cplusplus
-/* Compilers warn of members that a C++ initializer leaves out. */
+/* Compilers would warn of members that a C++ initializer leaves out. */
 namespace coll_detail {
 template <typename T>
 T initialized() {
@@ -110,7 +110,7 @@ typedef struct coll_request    { uint64_t id; } coll_request;
 COLL_EXPORT uint32_t coll_version(void);
 /* Whether coll_compile() compiles. */
 COLL_EXPORT int32_t coll_has_compiler(void);
-/* "invalid argument", "timeout", …; static text. */
+/* The name of a code: "invalid argument", "timeout", …; static text. */
 COLL_EXPORT const char *coll_code_name(int32_t code);
 /* Bytes of one element; 0 if `dtype` is not an element type. */
 COLL_EXPORT size_t coll_dtype_size(int32_t dtype);
@@ -119,9 +119,9 @@ COLL_EXPORT size_t coll_dtype_size(int32_t dtype);
 
 /* COLL_OK if the id is 0. */
 COLL_EXPORT int32_t coll_error_code(coll_error error);
-/* Texts are never null; they live until the error is freed. */
+/* Texts of an error are never null; they live until the error is freed. */
 COLL_EXPORT const char *coll_error_message(coll_error error);
-/* "train.py:12:3", or empty. */
+/* The place in the step's text or its Python line, such as "train.py:12:3"; may be empty. */
 COLL_EXPORT const char *coll_error_location(coll_error error);
 COLL_EXPORT size_t coll_error_num_notes(coll_error error);
 COLL_EXPORT const char *coll_error_note(coll_error error, size_t index);
@@ -172,8 +172,8 @@ typedef struct coll_compile_options {
       *route; /* of gradients to roots and of parameters back: "direct", "ring"; null: direct */
   int32_t accumulate; /* micro-batches that each rank's batch is cut into; 0 or 1: none */
   /* 1: the text is not trusted. It is parsed and imported by a process of its own, which can crash
-   * or be ended without harm: COLL_COMPILE then, or COLL_TIMEOUT. The stages (keep_stages) begin
-   * with the imported step. */
+   * or be ended without harm; the call then fails with COLL_COMPILE or COLL_TIMEOUT. The stages
+   * (keep_stages) begin with the imported step. */
   int32_t parse_apart;
   const char *parser;        /* the program; null: coll-parser in the library's folder */
   int64_t parser_timeout_us; /* 0: one minute */
@@ -185,7 +185,7 @@ typedef struct coll_compile_options {
   size_t num_stage_patterns;
   const char *device;              /* "cpu", "gpu", or a kind of GPU, "gpu:sm_90"; null: "cpu" */
   const char *matmul_precision;    /* what products on GPUs may round f32 factors to: "highest",
-                                      "tf32", "bf16" */
+                                      "tf32", "bf16"; null: "highest" */
   int32_t staleness;               /* steps that gradients are applied late, 0 to 64 */
   const char *const *stage_meshes; /* of single stages of a pipeline, "0: dp=4" */
   size_t num_stage_meshes;
@@ -200,7 +200,7 @@ COLL_EXPORT coll_error coll_compile_options_init(coll_compile_options *options, 
 COLL_EXPORT coll_error coll_compile(coll_context context, const void *text, size_t bytes,
                                     const coll_compile_options *options,
                                     coll_executable *executable);
-/* What the program coll_compile_options.parser does: serves one text that comes over its standard
+/* The work of the program coll_compile_options.parser: serves one text that comes over its standard
  * input, and returns the exit code. coll-parser is a main() that calls it. */
 COLL_EXPORT int32_t coll_parser_main(void);
 /* Loads a step that coll-compile wrote: a shared object, which becomes code of this process and
@@ -286,7 +286,7 @@ typedef struct coll_stage_info {
 COLL_EXPORT coll_error coll_executable_stage(coll_executable executable, size_t index,
                                              coll_stage_info *info);
 
-/* What the compiler said about the step. */
+/* A message of the compiler about the step. */
 typedef struct coll_message_info {
   size_t struct_size;
   int32_t severity;
@@ -338,7 +338,7 @@ COLL_EXPORT coll_error coll_tensor_free(coll_tensor tensor);
 
 typedef struct coll_instance_options {
   size_t struct_size;
-  const char *backend;  /* null: "threads", all ranks in this process */
+  const char *backend;  /* "threads" (or null: all ranks in this process), "net", "plugin:PATH" */
   const char *affinity; /* processors of the ranks' threads; null: any */
   int64_t timeout_us;   /* longest wait for the peers of one operation; 0: one minute */
   /* A job of several processes, one rank each. world_size 0: all ranks are in this process. */
@@ -357,7 +357,7 @@ COLL_EXPORT coll_error coll_instance_create(coll_executable executable,
  * unless it is called from a step's callback. */
 COLL_EXPORT coll_error coll_instance_free(coll_instance instance);
 
-/* Gives all state arguments, in order. May be called again, to start over. */
+/* Sets all state arguments, in order. May be called again, to start over. */
 COLL_EXPORT coll_error coll_instance_set_state(coll_instance instance, const coll_tensor *state,
                                                size_t num_state);
 /* The state argument's current value, by its index among the state arguments. In a job of several
@@ -375,7 +375,7 @@ COLL_EXPORT coll_error coll_instance_step(coll_instance instance, const coll_ten
                                           size_t num_batch, coll_tensor *results,
                                           size_t num_results);
 
-/* Called on a thread of the library when a step is complete; the request's outcome is there. May
+/* Called on a thread of the library when a step is complete and the request has its outcome. May
  * call into the library, but not wait for another step of the same instance. */
 typedef void (*coll_step_callback)(void *user, coll_request request);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Each header compiles alone, and has an include guard.
 
-One that a source includes before all else has been compiled alone with that source. The
-others are, with the flags of a source next to them: sources and flags are those of
+A header that a source includes before all others was compiled alone with that source. The
+others are compiled here, with the flags of a source next to them: sources and flags are those of
 compile_commands.json, so the tree must be built. The compiler's sources have a precompiled
 header of MLIR; whether they and their headers name what they include of it is seen where
 they are compiled without it, in the build asan-full of `./dev test --full`.

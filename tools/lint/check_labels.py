@@ -3,8 +3,8 @@
 
 A label (C1) after `Constraints:` in dialect/*.td needs the same label in the
 verifier of that operation or attribute (dialect/*.cc), and a test whose name
-contains `<mnemonic>_c1` in test/dialect. Those of dialect/exec have theirs in its own
-folder, and the tests' names begin with `exec_`.
+contains `<mnemonic>_c1` in test/dialect. Constraints in dialect/exec have their verifiers in that
+folder, and the names of their tests begin with `exec_`.
 """
 
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The number of comments and pages that are hard to read may only fall: a ratchet.
 
-Counted are sentences of comments that begin with a riddle ("Of", "What of", "Who", "Those
+It counts sentences of comments that begin with a riddle ("Of", "What of", "Who", "Those
 that"), comments that say "nobody", READMEs of more than two screens, and lines of Markdown of
 more than 120 characters outside of tables and code. prose_counts.json beside this script has
 how many of each there may be; `check_prose.py --update` writes lower counts, never higher ones.
-The lint is a reminder. Reading is the work: no riddles, no inversions, whole sentences in the
-words of the field.
+The lint is only a reminder: the aim is whole sentences in the words of the field, without
+riddles and inversions.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the lints share: which files there are, and how a finding is printed.
+"""Shared parts of the lints: which files there are, and how a finding is printed.
 
 A lint is a script with a function `check(args) -> iterable of Finding`, where args has
 the paths `root` and `build`. It ends

@@ -6,8 +6,8 @@
 FILE is JUnit XML as lit (--xunit-xml-output) and ctest (--output-junit) write it.
 FOLDER holds the XML files that gtest programs wrote, each named as the ctest case
 that ran it (cmake/testing.cmake): then its cases count in place of that one. `SUITE!REASON`
-is a suite that could not run at all: one failure. Below the name of what failed stands the
-part of its output that tells why. Exit code 1 where anything failed or nothing passed.
+is a suite that could not run at all: one failure. Below the name of a failed case stands the
+part of its output that says why. The exit code is 1 if anything failed or nothing passed.
 """
 
 import pathlib

@@ -27,7 +27,7 @@ class TensorOwner:
         coll.RemoteTensor(handle).read()            # there
 
     A handle carries keys that cannot be guessed: every process that has it may read and write the
-    array. Accesses are not ordered with those of the owner: that is for the program to arrange.
+    array. Accesses are not ordered with those of the owner: the program has to do that.
     """
 
     def __init__(self, name: str = "owner", *, transport: str | None = None, interface: str | None = None,
@@ -36,10 +36,10 @@ class TensorOwner:
 
         Args:
           name: for messages.
-          transport: "tcp" or "verbs": also between machines; then `secret`, the same on both sides.
-            None: processes of this machine.
+          transport: "tcp" or "verbs", for access from other machines; then `secret`, the same on both sides.
+            None: only processes of this machine.
           interface: the network interface of the transport.
-          timeout: seconds of the longest wait; a minute by default.
+          timeout: the longest wait, in seconds; a minute by default.
         """
         self._owner = _coll.Owner(name, transport, interface, secret, int((timeout or 0) * 1e6))
 

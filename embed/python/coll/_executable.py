@@ -208,24 +208,24 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
       text: StableHLO in MLIR's generic form, MLIR of any level of coll, or MLIR's bytecode.
       ranks: how many ranks; 0: as the mesh or the step says, else one.
       mesh: {"dp": 4, "tp": 2} or "dp=4,tp=2".
-      strategy: as of ``coll-run --strategy``: "fsdp", "tensor", "fsdp,tensor:tp", "none", …; by
-        default the batch is split where there is more than one rank.
+      strategy: as for ``coll-run --strategy``: "fsdp", "tensor", "fsdp,tensor:tp", "none", …; by
+        default the batch is split if there is more than one rank.
       shard: shardings of arguments by name: {"*kernel": "[-, tp]"}.
       root: "hash", "balanced" or "shard": each parameter is updated at one rank, its root, which
         alone stores its optimizer state.
       route: "direct" (default) or "ring": how gradients go to the roots and parameters back.
       accumulate: micro-batches that each rank's batch is cut into.
-      stages: of a pipeline; each runs on the ranks with its coordinate on the mesh's first axis, "pp".
+      stages: the number of pipeline stages; each runs on the ranks with its coordinate on the mesh's first axis, "pp".
       micro_batches: parts of the batch that go through the pipeline.
       schedule: of the pipeline: "1f1b" (default), "gpipe", "zb-h1", …, or the path of a table.
       stage: which parameters or scopes begin which stage: {"layer_1*": 1, "scope:Block_1": 1}; by
         default stages are cut by cost.
       stage_mesh: the meshes of single stages, joined from axes of the mesh: {0: {"dp": 4}}.
-      staleness: gradients are applied so many steps late, 0 to 64.
-      device: "cpu" (default), "gpu", or a kind of GPU, "gpu:sm_90"; the GPUs that are there are
-        shared by the ranks. State, batches and results stay arrays of the host.
+      staleness: the number of steps that gradients are applied late, 0 to 64.
+      device: "cpu" (default), "gpu", or a kind of GPU, "gpu:sm_90"; the ranks share
+        the GPUs of the machine. State, batches and results stay arrays of the host.
       matmul_precision: what products on GPUs may round f32 factors to: "highest" (default), "tf32", "bf16".
-      state_args: how many leading arguments are state; by default as their roles or types say.
+      state_args: how many leading arguments are state; by default their roles or types decide.
       proof: False skips the proof that the ranks cannot mismatch or deadlock.
       keep_stages: keeps the IR after each pass in ``stages``.
       cache: folder of compiled steps; None: each is compiled.
@@ -249,8 +249,8 @@ def compile(text: str | bytes, *, ranks: int = 0, mesh: dict[str, int] | str | N
 
 
 def load(path: str | os.PathLike) -> Executable:
-    """A step that ``coll-compile`` wrote, as an :class:`Executable`.
+    """Loads a step that ``coll-compile`` wrote, as an :class:`Executable`.
 
-    The file becomes code of this process: load only what you trust as much as a program.
+    The file becomes code of this process: load only files that you trust as much as a program.
     """
     return Executable(_context(None).load(os.fspath(path)))

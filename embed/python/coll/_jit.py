@@ -16,7 +16,7 @@ from . import _executable, _report
 class State:
     """The state that the ranks hold between the steps of :func:`coll.jit`.
 
-    It is what a step takes and returns in the place of the user's tree; ``value`` is that tree, as
+    A step takes and returns it in place of the user's tree; ``value`` is that tree, as
     JAX arrays. A state that was given to a step is donated: only the newest one can be used.
     """
 
@@ -143,17 +143,17 @@ def jit(fun: Callable | None = None, *, mesh: dict[str, int] | str | None = None
             state, loss = step(state, x, y)
         state = state.value                     # the tree of JAX arrays
 
-    The state is given to the ranks at the first step and stays there: what comes back is a
-    :class:`coll.State`, which the next step takes. Another tree in its place starts over.
+    The state is given to the ranks at the first step and stays there: a step
+    returns a :class:`coll.State`, which the next step takes. To start over, pass a tree instead.
 
     Args:
       fun: the step; without it a decorator is returned.
       mesh: {"dp": 4}; the product of the sizes is the number of ranks.
       ranks: the number of ranks, where no mesh is given.
       strategy, shard, root, route, accumulate, stages, micro_batches, schedule, stage,
-        stage_mesh, staleness, device, matmul_precision: as of :func:`coll.compile`.
-      static_argnums, static_argnames: as of ``jax.jit``; counted with the state as 0.
-      backend, affinity, timeout: as of :meth:`coll.Executable.start`.
+        stage_mesh, staleness, device, matmul_precision: as for :func:`coll.compile`.
+      static_argnums, static_argnames: as for ``jax.jit``; counted with the state as 0.
+      backend, affinity, timeout: as for :meth:`coll.Executable.start`.
       cache: folder of compiled steps; None: each is compiled.
 
     Raises:
@@ -252,8 +252,8 @@ class Jitted:
 class _Leaves:
     """The leaves of a tree under the names that they have in it, as a node of JAX's trees.
 
-    JAX rebuilds the trees of arguments and results around objects that are no arrays. Not every
-    class of a user accepts these; this one does.
+    JAX rebuilds the trees of arguments and results around objects that are not arrays. Some classes
+    of users do not accept these; this one does.
     """
 
     def __init__(self, leaves, names):

@@ -8,16 +8,16 @@
     y = experts(torch.from_dlpack(received.x))
     buffer.combine(y, received, out, stream=stream)
 
-**Tensors** are whatever has `__dlpack__` (those of PyTorch, JAX, CuPy), contiguous, in this GPU's
-memory: what is not as runtime/exchange/moe/moe.h says is an Error that names rank and argument, before anything is sent;
-or, where the others say its shape, an address as an int, which nobody checks; or None. What the
-buffer gives is a `View`, which has `__dlpack__` and points into it. Memory is the caller's: nothing
-is allocated here, and a tensor has to live until its stream is done with it. Element types are names
-as NumPy has them, "bfloat16", "float8_e4m3fn".
-**Streams and events** are integers, as PyTorch's `stream.cuda_stream` and `event.cuda_event` are:
-`stream` is what the call waits for and who waits for it, `previous` and `done` events as in MoeOrder.
-**Failures** are `Error`s with the code of runtime/step/abi/abi.h. Contracts are those of moe.h,
-low_latency.h and buffer.h; the lock of Python is free during calls.
+**Tensors** are objects with `__dlpack__` (those of PyTorch, JAX, CuPy), contiguous, in this GPU's memory. An
+argument that is not as runtime/exchange/moe/moe.h requires raises an Error that names rank and argument, before
+anything is sent. If other arguments give its shape, an argument may be an address as an int, which is not checked;
+optional ones may be None. The buffer returns `View`s, which have `__dlpack__` and point into it. The caller owns all
+memory: nothing is allocated here, and a tensor has to live until its stream has finished with it. Element types are
+names as in NumPy, "bfloat16", "float8_e4m3fn".
+**Streams and events** are integers, such as PyTorch's `stream.cuda_stream` and `event.cuda_event`: a call waits for the
+earlier work of `stream`, whose later work waits for the call; `previous` and `done` are events as in MoeOrder.
+**Failures** are `Error`s with a code of runtime/base/codes.h. Contracts are those of moe.h,
+low_latency.h and buffer.h; Python's lock is free during calls.
 """
 
 from .buffer import MoeBuffer, Received

@@ -12,8 +12,8 @@ _i32, _i64, _ptr = c_int32, c_int64, c_void_p
 
 
 class Received:
-    """What a dispatch brought, as views that are valid until the next one; those of the handle, which
-    are the caller's memory, as long as that. Where only the GPU knows how many tokens came,
+    """The rows that a dispatch received, as views that are valid until the next one. Views of the handle
+    are the caller's memory, and valid as long as that. Where only the GPU knows how many tokens came,
     `num_received` is -1, `rank_prefix[-1][rank]` that number, and the views have `num_rows` rows: the
     worst case, as far as the buffer has room."""
 
@@ -55,7 +55,7 @@ class MoeBuffer:
         """Allocates the buffer on GPU `device`.
 
         Args:
-          rank, num_ranks: of the job.
+          rank, num_ranks: this rank and the number of ranks of the job.
           nvl_bytes, net_bytes: for rows inside the node, and between nodes.
           low_latency: (max_tokens, hidden, num_topk, num_experts), or None: without that mode.
           explicitly_destroy: True: only `destroy` frees it.

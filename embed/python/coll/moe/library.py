@@ -46,7 +46,7 @@ devices = (GPU, MANAGED)  # of tensors
 
 
 def load(path=None, emulated=False):
-    """Loads libcoll-moe.so: from `path`, beside this folder, or where the linker looks. Once. `emulated`:
+    """Loads libcoll-moe.so once: from `path`, from this folder, or where the linker looks. `emulated`:
     it plays its GPUs on the host, and takes tensors that are there, too."""
     global loaded, devices
     if loaded is None:
