@@ -33,7 +33,7 @@ struct SearchOptions {
 };
 
 /// Searches for a step at L0. The best plan comes first: the fastest of those that fit into the
-/// limit or, if none does, the one that needs least. An error where the topology is wrong, or no
+/// limit or, if none does, the one that needs least. An error if the topology is wrong, or no
 /// plan can be partitioned. The same step and options give the same plan.
 llvm::Expected<PlanSearch> searchPlan(const StepIr &step, const SearchOptions &options);
 

@@ -40,7 +40,7 @@ struct CompileOptions {
   int64_t ranks = 0; // 0: as the IR says, or 1
   bool dataParallel = false;
   std::string axis = "dp";
-  /// Strategies and patterns for a step that is not distributed yet; none where `mesh` is empty.
+  /// Strategies and patterns for a step that is not distributed yet; none if `mesh` is empty.
   std::string mesh; // as dp=2,tp=4
   std::string strategy;
   std::vector<std::string> shards;

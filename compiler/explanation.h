@@ -30,14 +30,14 @@ struct ExplainedUse {
 
 struct ExplainedCollective {
   std::string kind;              // "all_reduce"
-  std::string reduction;         // "sum"; empty where nothing is reduced
-  std::vector<std::string> axes; // of the mesh, major to minor; empty where ranks are listed
+  std::string reduction;         // "sum"; empty if nothing is reduced
+  std::vector<std::string> axes; // of the mesh, major to minor; empty if ranks are listed
   int64_t groupSize = 1;
   std::string value;    // what a rank hands in: "tensor<8x4xf32>"
-  std::string location; // "train.py:12:3"; empty where it is not known
+  std::string location; // "train.py:12:3"; empty if it is not known
   std::string name;     // the operation's, as JAX has it
   std::string why;
-  // The next fields are empty where the step itself has the collective.
+  // The next fields are empty if the step itself has the collective.
   std::string from, to; // shardings: "[dp, -], partial sum over tp"
   std::vector<ExplainedUse> uses;
   int64_t boundBytes = 0; // sent by an average rank in every plan of this change
@@ -84,7 +84,7 @@ struct Explanation {
 };
 
 /// Reads @step of `module`, or of its programs, whose types are those of one rank. `topology` names
-/// a file (plan/topology.h); an error where it cannot be read, or has too few ranks. `ranks` counts
+/// a file (plan/topology.h); an error if it cannot be read, or has too few ranks. `ranks` counts
 /// where the module has no mesh. Nothing to explain, such as code for one device: empty.
 llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
                                         const std::string &topology);

@@ -13,7 +13,7 @@ namespace mlir::coll {
 inline constexpr size_t kLargeStackBytes = size_t(512) << 20;
 
 /// Runs `body` on a thread with a stack of that size, of which only what is used takes memory, and
-/// blocks until it returns. An error where there is no room for such a stack.
+/// blocks until it returns. An error if there is no room for such a stack.
 llvm::Error callOnLargeStack(llvm::function_ref<void()> body);
 
 /// Runs body(0) here and body(1) to body(count - 1) on threads with such stacks, and blocks until

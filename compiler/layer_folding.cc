@@ -163,7 +163,7 @@ private:
     return all == 0 ? 0 : leftOut / all;
   }
 
-  /// Whether it belongs to a layer that is left out; nullopt where that is open, or it is of all.
+  /// Whether it belongs to a layer that is left out; nullopt if that is open, or it is of all.
   std::optional<bool> isLeftOut(mlir::Value value) const {
     if (mlir::Operation *op = value.getDefiningOp()) {
       auto found = decided_.find(op);

@@ -44,7 +44,7 @@ struct FoldedStep {
 
 /// Leaves out most of the layers of @step in `module`, a step at L0 without calls, their arguments
 /// and the results that update these. Layers whose arguments differ in their shardings, or in which
-/// of the `shards` patterns match them, do not repeat. Nothing where fewer than six layers do.
+/// of the `shards` patterns match them, do not repeat. Nothing if fewer than six layers do.
 std::optional<FoldedStep> foldLayers(mlir::ModuleOp module, const std::vector<std::string> &shards);
 
 } // namespace coll::run

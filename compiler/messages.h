@@ -21,7 +21,7 @@ namespace coll::run {
 struct Message {
   mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Note;
   std::string text;
-  std::string location; // "step.mlir:12:3"; empty where there is none
+  std::string location; // "step.mlir:12:3"; empty if there is none
   // A diagnostic as a terminal shows it: with its source line, and the end of line. Empty
   // for what the compiler says about the whole step.
   std::string rendered;

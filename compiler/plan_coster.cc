@@ -52,7 +52,7 @@ public:
   }
 
 private:
-  /// The copy of a step; null where its bytecode cannot be read back.
+  /// The copy of a step; null if its bytecode cannot be read back.
   mlir::ModuleOp read(StepNumber step) {
     mlir::OwningOpRef<mlir::ModuleOp> &module = modules_[step];
     if (!module)

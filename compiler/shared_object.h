@@ -12,7 +12,7 @@ namespace coll::run {
 
 /// Links code that was compiled for a shared object (Target::isShared) into `path`, with the
 /// table of runtime/step/abi/table.h. The file appears as a whole or not at all. Runs the system's
-/// C compiler, `cc`, to link; an error where there is none.
+/// C compiler, `cc`, to link; an error if there is none.
 llvm::Error writeSharedObject(const mlir::coll::ObjectCode &code, llvm::StringRef path);
 
 } // namespace coll::run

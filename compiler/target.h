@@ -66,7 +66,7 @@ struct Target {
   uint32_t roundingSeed = 0;
 };
 
-/// An error where roots, micro-batches, late gradients and stages contradict each other, or would
+/// An error if roots, micro-batches, late gradients and stages contradict each other, or would
 /// silently do nothing.
 llvm::Error checkUpdates(const Target &target);
 

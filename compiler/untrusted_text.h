@@ -18,7 +18,7 @@
 
 namespace mlir::coll {
 
-/// Reads `path` ("-" is the standard input). An error where the file cannot be read, is larger than
+/// Reads `path` ("-" is the standard input). An error if the file cannot be read, is larger than
 /// 2 GiB (a device: 1 MiB), is not text, nests brackets deeper than 1,000, or is StableHLO
 /// bytecode. The error's text names the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readUntrusted(llvm::StringRef path);

@@ -18,7 +18,7 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::mlir::Value", "getCommInput", (ins)>,
     InterfaceMethod<"Tensor that this rank receives; null for send, barrier, init.",
       "::mlir::Value", "getCommResult", (ins)>,
-    InterfaceMethod<"Reduction kind, or nullopt where nothing is reduced.",
+    InterfaceMethod<"Reduction kind, or nullopt if nothing is reduced.",
       "std::optional<::mlir::coll::ReductionKind>", "getCommReduction", (ins)>,
     InterfaceMethod<"Order in which contributions are combined.",
       "::mlir::coll::Order", "getCommOrder", (ins)>,

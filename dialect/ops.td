@@ -49,7 +49,7 @@ def Coll_MeshOp : Coll_Op<"mesh", [Symbol]> {
   let extraClassDeclaration = [{
     /// Number of ranks in the mesh.
     int64_t getNumRanks();
-    /// Size of the axis, or nullopt where the mesh has no such axis.
+    /// Size of the axis, or nullopt if the mesh has no such axis.
     std::optional<int64_t> getAxisSize(::llvm::StringRef axis);
     /// Coordinate of `rank` along `axis`; the axis must exist.
     int64_t getCoordinate(int64_t rank, ::llvm::StringRef axis);

@@ -108,7 +108,7 @@ Checker::compareWithReference(const RunResult &run, const Reference &reference, 
   return comparisons;
 }
 
-/// The comparison of each state argument; null where it is internal. States that share an argument
+/// The comparison of each state argument; null if it is internal. States that share an argument
 /// are split over ranks, so that one stands for all.
 static std::vector<Comparison *> listComparisons(const rt::Descriptor &descriptor,
                                                  std::vector<Comparison> &comparisons) {

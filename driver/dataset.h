@@ -12,7 +12,7 @@ namespace coll::run {
 /// argument's, or, where the names do not fit, the j-th in the archive.
 class Dataset {
 public:
-  /// Fails where the arrays do not fit the step's batch arguments.
+  /// Fails if the arrays do not fit the step's batch arguments.
   static llvm::Expected<Dataset> open(llvm::StringRef path,
                                       const std::vector<rt::TensorInfo> &batch);
 

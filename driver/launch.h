@@ -15,7 +15,7 @@ struct LinkedStep {
   std::vector<rt::Program> classes;
 };
 
-/// An error where the code cannot be linked here, or is for more than kMaxRanks.
+/// An error if the code cannot be linked here, or is for more than kMaxRanks.
 llvm::Expected<LinkedStep> linkStep(mlir::coll::ObjectCode code);
 
 /// A step on its rank threads. The executor runs the code, so it ends first.

@@ -57,7 +57,7 @@ private:
   uint64_t fileBytes_ = 0;
 };
 
-/// Fails where `writeNpz` to this path would, as far as can be told beforehand.
+/// Fails if `writeNpz` to this path would, as far as can be told beforehand.
 llvm::Error checkWritable(llvm::StringRef path);
 
 /// Writes an archive that numpy.load reads. The file appears complete or not at all; on failure a

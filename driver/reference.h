@@ -15,8 +15,8 @@ struct Reference {
   Tensors state;
   std::vector<std::optional<rt::HostTensor>> results; // by free result
 
-  /// Fails where a state_out_I is missing, where the losses are not of `steps` steps, and
-  /// where there is nothing to compare with.
+  /// Fails if a state_out_I is missing, if the losses are not those of `steps` steps, or if there
+  /// is nothing to compare with.
   static llvm::Expected<Reference> read(llvm::StringRef path,
                                         const std::vector<rt::TensorInfo> &state,
                                         const std::vector<rt::TensorInfo> &results, int64_t steps);

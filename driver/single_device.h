@@ -29,10 +29,10 @@ public:
     target_.staleness = target.staleness;
   }
 
-  /// Compiles it; run() does so otherwise. Fails where the step is distributed already.
+  /// Compiles it; run() does so otherwise. Fails if the step is distributed already.
   llvm::Error launch();
 
-  /// Fails where its arguments or results are not those of `other`, a program for the same step.
+  /// Fails if its arguments or results are not those of `other`, a program for the same step.
   /// After launch().
   llvm::Error checkFits(const rt::Descriptor &other);
 

@@ -14,8 +14,8 @@ namespace coll::run {
 struct RunResult {
   Tensors state;              // after the last step
   Tensors results;            // of the last step, without the state
-  std::vector<double> losses; // one per step; empty where the step returns none
-  // One per step and free result; empty where the result is no scalar.
+  std::vector<double> losses; // one per step; empty if the step returns none
+  // One per step and free result; empty if the result is no scalar.
   std::vector<std::vector<double>> scalars;
   std::vector<double> stepSeconds;
   rt::Executor::Stats stats; // of the last step
@@ -34,7 +34,7 @@ std::vector<rt::TensorInfo> freeResults(const rt::Descriptor &descriptor);
 /// scalar.
 std::optional<size_t> findLoss(const std::vector<rt::TensorInfo> &results);
 
-/// The free result that the user calls the loss, by its name or its number from 0. Fails where
+/// The free result that the user calls the loss, by its name or its number from 0. Fails if
 /// there is none, or where it is no scalar of floats.
 llvm::Expected<size_t> chooseLoss(const std::vector<rt::TensorInfo> &results,
                                   llvm::StringRef wanted);

@@ -39,7 +39,7 @@ struct Members {
   int64_t numAddresses() const { return 2 * size; }
 };
 
-/// nullopt where the kernel has no such attribute, or one that is not well formed.
+/// nullopt if the kernel has no such attribute, or one that is not well formed.
 std::optional<Members> getMembers(Operation *kernel);
 
 /// The part of memory that a view, a constant or a buffer of a function is.

@@ -74,7 +74,7 @@ def Exec_FunctionOp : Exec_Op<"function",
   let extraClassDeclaration = [{
     unsigned getNumArguments() { return getSignature().getNumInputs(); }
     unsigned getNumResults() { return getSignature().getNumResults(); }
-    /// Attributes of an argument or a result; null where it has none.
+    /// Attributes of an argument or a result; null if it has none.
     ::mlir::DictionaryAttr getArgAttrDict(unsigned index);
     ::mlir::DictionaryAttr getResultAttrDict(unsigned index);
     /// The buffer of a result: its own, or that of the argument that it updates.

@@ -27,7 +27,7 @@ struct Forecast {
   std::vector<const rt::TensorInfo *> args() const;
 };
 
-/// An error where a descriptor is damaged.
+/// An error if a descriptor is damaged.
 llvm::Expected<Forecast> makeForecast(const mlir::coll::ObjectCode &code,
                                       const Explanation &explanation);
 

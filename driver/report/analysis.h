@@ -46,7 +46,7 @@ struct Analysis {
   std::vector<OperationRow> rows;         // the step's in program order, then those of @init
   std::vector<std::vector<size_t>> rowOf; // by class and op
   std::vector<RankSummary> ranks;         // all of the program's
-  std::optional<size_t> slowest; // the rank that computes longest; none where ranks do not differ
+  std::optional<size_t> slowest; // the rank that computes longest; none if ranks do not differ
   double meanStepNs = 0, meanBlockedNs = 0;
 };
 

@@ -14,7 +14,7 @@ namespace coll::run {
 /// lists the fields.
 llvm::json::Object makeData(const ReportContents &contents, const Analysis &analysis);
 
-/// A number, or null where it is not finite.
+/// A number, or null if it is not finite.
 llvm::json::Value toJsonNumber(double value);
 
 /// Text as it may stand inside of a <script> element.

@@ -43,7 +43,7 @@ public:
     }
   }
 
-  /// The spans of the stage's entries since it entered the step; empty where a call is missing.
+  /// The spans of the stage's entries since it entered the step; empty if a call is missing.
   std::vector<plan::ScheduleSpan> read() {
     for (size_t i = 0; i < order_.size(); ++i)
       if (!addEntry(i))

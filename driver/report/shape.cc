@@ -145,7 +145,7 @@ private:
     shape_.links = std::move(links);
   }
 
-  /// False where events of a meeting push each other for ever.
+  /// False if events of a meeting push each other for ever.
   bool settleColumns(const std::vector<std::vector<ShapeEvent *>> &meetings) {
     bool hasChanged = true;
     for (int round = 0; hasChanged && round < kMaxRounds; ++round) {

@@ -13,7 +13,7 @@ int64_t timeoutOf(const coll_exchange_options &options) {
   return options.timeout_us > 0 ? options.timeout_us : kDefaultTimeoutUs;
 }
 
-// Null where the options name none.
+// Null if the options name none.
 Outcome openTransport(const coll_exchange_options &options,
                       std::unique_ptr<net::Transport> &transport) {
   if (options.timeout_us < 0)

@@ -18,7 +18,7 @@ public:
 
   // A result: the library owns the elements.
   explicit Tensor(rt::HostTensor result);
-  // The caller's memory. `strides` may be null. Fails where the type makes no sense.
+  // The caller's memory. `strides` may be null. Fails if the type makes no sense.
   static Outcome create(int32_t dtype, int64_t numDims, const int64_t *shape,
                         const int64_t *strides, const void *data, std::shared_ptr<Tensor> &tensor);
 

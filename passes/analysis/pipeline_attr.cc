@@ -39,7 +39,7 @@ void mlir::coll::writePipeline(ModuleOp module, const plan::Pipeline &pipeline) 
            builder.getNamedAttr("transfers", builder.getArrayAttr(transfers))}));
 }
 
-/// The arrays of an array attribute, each of `size` numbers; empty where one is not.
+/// The arrays of an array attribute, each of `size` numbers; empty if one is not.
 template <typename Array>
 static SmallVector<Array> readArrays(DictionaryAttr fields, StringRef name, size_t size) {
   SmallVector<Array> arrays;

@@ -13,7 +13,7 @@ namespace mlir::coll {
 /// Sets kPipelineAttr (dialect/notes.h) of a module.
 void writePipeline(ModuleOp module, const ::coll::plan::Pipeline &pipeline);
 
-/// Reads it; nullopt where the module has none, or one that is damaged.
+/// Reads it; nullopt if the module has none, or one that is damaged.
 std::optional<::coll::plan::Pipeline> readPipeline(ModuleOp module);
 
 } // namespace mlir::coll

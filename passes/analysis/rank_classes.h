@@ -12,7 +12,7 @@ namespace mlir::coll {
 
 /// Number of ranks of the job: that of the module's meshes; without a mesh
 /// `requested`; without both the largest rank named by a rank list or a program,
-/// plus one. Emits an error where these contradict one another.
+/// plus one. Emits an error if these contradict one another.
 FailureOr<int64_t> getNumRanks(ModuleOp module, int64_t requested);
 
 /// Ranks that run the same code: a coll.program, or the module itself where it has none.
@@ -35,7 +35,7 @@ public:
   /// `op` takes part in communication, or holds or calls an operation that does.
   bool communicates(Operation *op);
 
-  /// The function that `call` names, or null where it is not in the module.
+  /// The function that `call` names, or null if it is not in the module.
   func::FuncOp resolve(func::CallOp call);
 
 private:

@@ -22,7 +22,7 @@
 
 namespace mlir::coll {
 
-/// A value of one rank; none where it is undefined (a division by zero, the
+/// A value of one rank; none if it is undefined (a division by zero, the
 /// position in a group that the rank is not in) or not known.
 using RankValue = std::optional<int64_t>;
 

@@ -15,7 +15,7 @@
 
 namespace mlir::coll {
 
-/// The sharding that the IR records for `value`; null where it records none, and
+/// The sharding that the IR records for `value`; null if it records none, and
 /// for values that are not ranked tensors.
 ShardingAttr getRecordedSharding(Value value);
 
@@ -28,7 +28,7 @@ ShardingAttr getReplicatedSharding(MeshOp mesh, Value value);
 bool isUniformLoop(Operation *op);
 
 /// The loop or branch results' shardings that `terminator`'s operands must have;
-/// entry i is null where operand i has none. Null values for other terminators.
+/// entry i is null if operand i has none. Null values for other terminators.
 SmallVector<ShardingAttr> getTerminatorShardings(Operation *terminator);
 
 /// Tensors from outside that regions of `op` read, which see whole values; none for loops and
@@ -38,7 +38,7 @@ SmallVector<Value> getCapturedTensors(Operation *op);
 /// Records `shardings` on `op`; what is null (not a tensor) is recorded as `unit`.
 void setShardings(Operation *op, ArrayRef<ShardingAttr> shardings);
 
-/// The results' shardings that `op` records, one per result, null where not a tensor.
+/// The results' shardings that `op` records, one per result, null if not a tensor.
 SmallVector<ShardingAttr> getResultShardings(Operation *op);
 
 /// For a value of an scf.while or scf.for that `isUniformLoop`: the number of the
@@ -46,7 +46,7 @@ SmallVector<ShardingAttr> getResultShardings(Operation *op);
 int64_t getCarriedIndex(BlockArgument argument);
 
 /// The mesh that shardings of `function` name: that of the first sharding among its
-/// arguments and results; null where none has one.
+/// arguments and results; null if none has one.
 MeshOp getFunctionMesh(FunctionOpInterface function);
 
 } // namespace mlir::coll

@@ -72,7 +72,7 @@ struct Decision {
 
 /// How one operation is split.
 struct Assignment {
-  /// Per factor: the axes that split it; null where it is whole.
+  /// Per factor: the axes that split it; null if it is whole.
   SmallVector<DimShardingAttr> factors;
   /// Axes over which partial operands pass through, by linear set `linearSet`.
   SmallVector<StringAttr> linearAxes;

@@ -35,7 +35,7 @@ struct StepCost {
   double totalUs() const { return computeUs + communicationUs; }
 };
 
-/// How often `op` runs in one call of its function; nullopt where a loop around it has no constant
+/// How often `op` runs in one call of its function; nullopt if a loop around it has no constant
 /// bounds.
 std::optional<int64_t> getTripCount(Operation *op);
 

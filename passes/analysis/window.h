@@ -14,7 +14,7 @@
 namespace mlir::coll {
 
 /// `source` with `interior` elements between neighbours, then `low` before and `high` behind
-/// them; a negative number cuts off. Added elements are `fill`, which is null where there are
+/// them; a negative number cuts off. Added elements are `fill`, which is null if there are
 /// none.
 struct PaddedInput {
   Value source;

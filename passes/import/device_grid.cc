@@ -75,7 +75,7 @@ std::vector<int64_t> visit(ArrayRef<Piece> steps) {
   return devices;
 }
 
-/// Takes `size` steps from the front of `open`; nullopt where they end inside of one.
+/// Takes `size` steps from the front of `open`; nullopt if they end inside of one.
 std::optional<Pieces> takeSteps(Pieces &open, int64_t size) {
   Pieces taken;
   while (size > 1) {

@@ -66,7 +66,7 @@ private:
   std::vector<Axis> axes_;
 };
 
-/// The coordinates of `size` steps behind the first `before` of an axis of `pieces`; nullopt where
+/// The coordinates of `size` steps behind the first `before` of an axis of `pieces`; nullopt if
 /// they divide nothing.
 std::optional<Pieces> cutOut(ArrayRef<Piece> pieces, int64_t before, int64_t size);
 

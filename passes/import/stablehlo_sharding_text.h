@@ -50,7 +50,7 @@ struct MeshText {
 };
 
 struct ShardyText {
-  std::string mesh;                   // a symbol; empty where the mesh is written out
+  std::string mesh;                   // a symbol; empty if the mesh is written out
   std::optional<MeshText> inlineMesh; // else
   SmallVector<DimText> dims;
   SmallVector<AxisText> replicated, unreduced;
@@ -75,7 +75,7 @@ MeshText readMesh(StringRef text);
 std::optional<ShardyText> readShardy(StringRef text, unsigned index);
 /// `text` holds one sharding, or a list of them in braces: that of value `index`.
 std::optional<TilingText> readTiling(StringRef text, unsigned index);
-/// `unspecified_dims=[0,2]` of a custom call; empty where there are none.
+/// `unspecified_dims=[0,2]` of a custom call; empty if there are none.
 SmallVector<int64_t> readUnspecifiedDims(StringRef text);
 
 } // namespace mlir::coll::stablehlo

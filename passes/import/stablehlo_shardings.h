@@ -45,7 +45,7 @@ public:
 private:
   struct KnownMesh {
     MeshText text;
-    std::optional<Location> loc;        // none where a sharding writes the mesh out
+    std::optional<Location> loc;        // none if a sharding writes the mesh out
     std::map<std::string, Pieces> axes; // filled in by decideAxes
   };
   using Result = FailureOr<WrittenSharding>;

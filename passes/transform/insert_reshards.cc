@@ -33,7 +33,7 @@ std::string quoted(ArrayRef<StringAttr> axes) {
   return text;
 }
 
-/// The reduction by which any of these are partial; nullopt where there are several.
+/// The reduction by which any of these are partial; nullopt if there are several.
 std::optional<ReductionKind> commonKind(ShardingAttr have, ArrayRef<ShardingAttr> targets) {
   ReductionKind kind = ReductionKind::Sum;
   bool found = false;

@@ -174,7 +174,7 @@ void FunctionPartitioner::keepOutside(tensor::InsertSliceOp global, tensor::Inse
   }
 }
 
-/// A concatenation along a split dimension, perhaps of slices; false where it works along another
+/// A concatenation along a split dimension, perhaps of slices; false if it works along another
 /// one.
 bool FunctionPartitioner::partitionConcat(Operation *op, const ShardingRule &rule,
                                           const Assignment &assignment) {

@@ -15,7 +15,7 @@
 namespace mlir::coll {
 
 /// Moves the offsets along split dimensions that `dims` walks into this rank's block; returns
-/// whether all of them lie in it, or null where none is split.
+/// whether all of them lie in it, or null if none is split.
 Value FunctionPartitioner::localOffsets(Location loc, ArrayRef<DimFactor> dims,
                                         const ShardingRule &rule, const Assignment &assignment,
                                         SmallVectorImpl<OpFoldResult> &offsets) {

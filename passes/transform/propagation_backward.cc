@@ -115,7 +115,7 @@ void Propagation::refine(Operation *op) {
   found->second = known->second;
 }
 
-/// The choice with its loops split further towards `request`; null where that changes nothing.
+/// The choice with its loops split further towards `request`; null if that changes nothing.
 const Propagation::Choice *Propagation::refined(Operation *op, const Choice &choice,
                                                 ShardingAttr request) {
   const ShardingRule &rule = ruleOf(op);

@@ -48,7 +48,7 @@ static SmallVector<Value> getReadValues(Operation *op) {
   return values;
 }
 
-/// Replaces `op` by the content of its region `number`, or by nothing where -1.
+/// Replaces `op` by the content of its region `number`, or by nothing if -1.
 static void takeRegion(Operation *op, int64_t number) {
   SmallVector<Value> read = getReadValues(op);
   if (number < 0) {

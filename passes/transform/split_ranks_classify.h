@@ -29,13 +29,13 @@ public:
   explicit RankClassifier(int64_t numRanks) : numRanks_(numRanks), classOf_(numRanks, 0) {}
 
   /// Refines the classes by the decisions in `function` and in what it calls. Emits
-  /// an error where a decision is undefined on some rank.
+  /// an error if a decision is undefined on some rank.
   LogicalResult visit(func::FuncOp function);
 
   /// The ranks of each class, ascending; classes in the order of their first rank.
   SmallVector<SmallVector<int64_t>> getClasses() const;
 
-  /// The decision that `op` takes, or null where ranks do not differ in it.
+  /// The decision that `op` takes, or null if ranks do not differ in it.
   const RankDecision *getDecision(Operation *op);
 
   CommunicationFinder &getCommunication() { return communication_; }

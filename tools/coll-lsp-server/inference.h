@@ -40,7 +40,7 @@ public:
 
   /// The mesh that shardings name.
   mlir::coll::MeshOp mesh() const { return mesh_; }
-  /// "for 4 ranks by data parallelism"; empty where the file's own shardings count.
+  /// "for 4 ranks by data parallelism"; empty if the file's own shardings count.
   const std::string &assumption() const { return assumption_; }
 
 private:

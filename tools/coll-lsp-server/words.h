@@ -27,7 +27,7 @@ std::string describeLocal(mlir::coll::ShardingAttr sharding, mlir::coll::MeshOp 
 std::string describeOperation(mlir::Operation *op, mlir::Location location);
 
 /// The first source position inside `location` that is not in the file itself, whose
-/// name is `self`: "train.py:50:16"; empty where there is none.
+/// name is `self`: "train.py:50:16"; empty if there is none.
 std::string describeSource(mlir::Location location, llvm::StringRef self);
 
 /// The name under which analysis.cc parses a file.

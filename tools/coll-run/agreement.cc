@@ -104,7 +104,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   return traits.text();
 }
 
-/// Empty where all agree.
+/// Empty if all agree.
 std::string findDifference(llvm::ArrayRef<std::string> texts) {
   for (size_t rank = 1; rank < texts.size(); ++rank) {
     llvm::SmallVector<llvm::StringRef> first, other;

@@ -66,10 +66,10 @@ struct Options : Target {
 /// opening a file. `--help` and `--version` print and exit.
 llvm::Expected<Options> parseOptions(int argc, char **argv);
 
-/// An error where flags contradict each other or would silently do nothing.
+/// An error if flags contradict each other or would silently do nothing.
 llvm::Error checkCombinations(const Options &options);
 
-/// An error where a file that is written would replace one that is read or written besides.
+/// An error if a file that is written would replace one that is read or written besides.
 llvm::Error checkOutputs(const Options &options);
 
 /// Takes the options out of LLVM's registry, in a process that is another tool. Instead of

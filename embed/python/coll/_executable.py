@@ -36,7 +36,7 @@ class Collective:
     name: str  #: of the tensor that it serves; may be empty
     location: str  #: the Python line
     reason: str
-    reduction: str  #: "sum", …; empty where nothing is reduced
+    reduction: str  #: "sum", …; empty if nothing is reduced
     dtype: str
     is_init: bool  #: in the initialisation, not in each step
     rank_class: int

@@ -15,7 +15,7 @@ def table(head, rows):
 
 
 def curve(values, width=480, height=120):
-    """An SVG of one series; empty where it has fewer than two finite values."""
+    """An SVG of one series; empty if it has fewer than two finite values."""
     points = [(i, value) for i, value in enumerate(values) if abs(value) < float("inf")]
     if len(points) < 2:
         return ""

@@ -71,7 +71,7 @@ private:
   GroupTable &groups_;
   llvm::SetVector<unsigned> collectiveGroups_, peerGroups_;
   bool hasFixedPeers_ = true;
-  std::vector<unsigned> agentOf_; // by rank; empty where one agent stands for all
+  std::vector<unsigned> agentOf_; // by rank; empty if one agent stands for all
   std::vector<unsigned> commOf_;  // by communicator
   std::vector<QueueTable::Agent> agents_;
   std::vector<int64_t> numRanks_;

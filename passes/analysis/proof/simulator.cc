@@ -96,7 +96,7 @@ void RankSimulator::moveRequests(unsigned agent, const TraceNode &node) {
   }
 }
 
-/// Executes the node that the top frame is at. `moved` is false where the agent must
+/// Executes the node that the top frame is at. `moved` is false if the agent must
 /// stop here for now.
 LogicalResult RankSimulator::execute(unsigned agent, const TraceNode &node, bool &moved) {
   if (++work_ > maxWork_)

@@ -38,7 +38,7 @@ private:
 
   llvm::DenseMap<Value, AxisSet> varying_;
   GroupTable &groups_;
-  MeshOp mesh_;     // null where there is not just one
+  MeshOp mesh_;     // null if there is not just one
   AxisSet all_ = 1; // never empty, so that what is not followed counts as varying
 };
 

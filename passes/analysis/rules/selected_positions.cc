@@ -21,7 +21,7 @@ std::optional<int64_t> getConstant(Value value) {
   return constant.getSExtValue();
 }
 
-/// `value` inside the body of `op`; nullopt where it is something else, or where it might wrap.
+/// `value` inside the body of `op`; nullopt if it is something else, or might wrap.
 std::optional<Terms> getTerms(Value value, linalg::LinalgOp op) {
   Terms terms(op.getNumLoops() + 1, 0);
   if (std::optional<int64_t> constant = getConstant(value)) {

@@ -65,7 +65,7 @@ public:
       ends_.push_back(state.update->get());
   }
 
-  /// Finds the gradient; false where nothing but the states and scalars goes into the update.
+  /// Finds the gradient; false if nothing but the states and scalars goes into the update.
   bool findGradients() {
     ElementwiseSlice whole = ElementwiseSlice::create(ends_);
     auto isOther = [&](Value leaf) { return !isOwn(leaf); };

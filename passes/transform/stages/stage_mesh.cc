@@ -20,7 +20,7 @@ public:
         axes_.push_back({name, size});
   }
 
-  /// The next axes, whose sizes multiply to `size`; nullopt where they do not.
+  /// The next axes, whose sizes multiply to `size`; nullopt if they do not.
   std::optional<SmallVector<StringAttr>> take(int64_t size) {
     SmallVector<StringAttr> taken;
     int64_t product = 1;

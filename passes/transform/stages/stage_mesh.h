@@ -21,7 +21,7 @@ public:
   static FailureOr<StageMeshes> parse(func::FuncOp step, MeshOp mesh, int numStages,
                                       ArrayRef<std::string> texts);
 
-  /// The axes of the step's mesh that stand for `axis` on the stage; none where the stage lacks it.
+  /// The axes of the step's mesh that stand for `axis` on the stage; none if the stage lacks it.
   SmallVector<StringAttr> expand(int stage, StringAttr axis) const;
 
 private:

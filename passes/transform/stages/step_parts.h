@@ -28,8 +28,8 @@ public:
   explicit StepParts(func::FuncOp step, StepForm form = StepForm::Partitioned)
       : step_(step), form_(form) {}
 
-  /// Reports an error where one micro-batch needs a result of all of them, or where no loss says
-  /// what the forward pass is.
+  /// Reports an error if one micro-batch needs a result of all of them, or if no loss says what the
+  /// forward pass is.
   LogicalResult analyze();
 
   func::FuncOp getStep() const { return step_; }

@@ -37,7 +37,7 @@ bool splitExperts(StepSharding &sharding, StringAttr axis);
 // spatial.cc
 
 /// The first dimension of a batch argument, behind the batch itself, that a convolution or a
-/// pooling slides over; nullopt where there is none.
+/// pooling slides over; nullopt if there is none.
 std::optional<int64_t> findHeight(BlockArgument argument);
 
 } // namespace mlir::coll
