@@ -26,7 +26,7 @@ public:
       : settings_(settings), stateNames_(std::move(stateNames)),
         resultNames_(std::move(resultNames)), single_(single), state_(state), batches_(batches) {}
 
-  /// Compares `run` with the same number of steps on one device.
+  /// Compares `run` with as many steps on one device.
   llvm::Expected<std::vector<Comparison>> compareWithSingle(const RunResult &run);
 
   /// Compares `run` with the outcome of the same steps in another program. If the step's noise

@@ -48,8 +48,8 @@ std::string noteOnLoss(const std::vector<rt::TensorInfo> &results, std::optional
 /// Called after each step with the outcome so far. Returns whether that step was the last.
 using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
 
-/// Runs `steps` steps from `state`, or fewer if `afterStep`, which may be null, returns true. `run`
-/// must be empty except for the loss.
+/// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
+/// `run` is empty before, but for the loss.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
 

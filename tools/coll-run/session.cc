@@ -128,7 +128,7 @@ llvm::Error Session::prepare() {
 }
 
 llvm::Error Session::train() {
-  // The work that rank 0 does for all ranks.
+  // What rank 0 does for all.
   auto saves = toExpected(step_.executor->broadcast(options_.save.empty() ? "" : "saves"));
   if (!saves)
     return saves.takeError();

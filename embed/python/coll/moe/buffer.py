@@ -87,7 +87,7 @@ class MoeBuffer:
     def sync(self, cards):
         """Connects to all ranks; `cards`: theirs, in the order of the ranks. Blocks until all have called it."""
         if any(len(card) != library.loaded.coll_moe_card_bytes() for card in cards):
-            raise Error(1, "moe: a card is invalid, or from another version")
+            raise Error(1, "moe: a card is invalid, or of another version")
         must(library.loaded.coll_moe_sync(self._buffer, b"".join(cards), _i32(len(cards))))
 
     def destroy(self):
