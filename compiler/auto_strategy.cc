@@ -49,7 +49,8 @@ public:
   PlanSearcher(const StepIr &step, const SearchOptions &options, plan::Topology topology)
       : options_(options), base_(step.module.get().clone()),
         coster_(*base_->getContext(),
-                {std::move(topology), options.topology, options.shards, options.narrowSums},
+                {std::move(topology), options.topology, options.shards, options.narrowSums,
+                 options.combineBytes},
                 std::min(kMostThreads, llvm::hardware_concurrency().compute_thread_count())) {}
 
   llvm::Expected<PlanSearch> run() {

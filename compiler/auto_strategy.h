@@ -28,8 +28,9 @@ struct SearchOptions {
   std::vector<std::string> shards;  // of the user: part of every plan
   std::string topology;             // as Target has it
   bool narrowSums = false;
-  int64_t memoryLimit = 0; // bytes of a rank; 0: none
-  bool foldsLayers = true; // false: every plan is costed for the whole step
+  int64_t combineBytes = 0; // as PartitionOptions has it
+  int64_t memoryLimit = 0;  // bytes of a rank; 0: none
+  bool foldsLayers = true;  // false: every plan is costed for the whole step
 };
 
 /// Searches for a step at L0. The best plan comes first: the fastest of those that fit into the

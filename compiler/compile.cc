@@ -110,6 +110,7 @@ llvm::Error partition(StepIr &step, const CompileOptions &options, StageWriter *
   PipelineRunner runner(step.module->getContext(), stages);
   mlir::coll::PartitionOptions partition;
   partition.narrowSums = options.narrowSums;
+  partition.combineBytes = options.combineBytes;
   partition.topology = options.topology;
   partition.microBatches = options.accumulate;
   mlir::coll::StrategyOptions strategy;

@@ -46,6 +46,7 @@ struct CompileOptions {
   std::vector<std::string> shards;
   std::string topology; // as Target has it
   bool narrowSums = false;
+  int64_t combineBytes = 0; // as PartitionOptions has it
   mlir::coll::StageOptions stages;
   mlir::coll::RootOptions roots;
   int64_t accumulate = 1; // as Target has it

@@ -82,6 +82,7 @@ ExplainedCollective explain(const CollectiveCost &cost, MeshOp mesh) {
   entry.calls = cost.calls;
   entry.isCounted = cost.isCounted;
   entry.microseconds = cost.microseconds;
+  entry.sharesCall = cost.sharesCall;
   return entry;
 }
 
@@ -205,7 +206,8 @@ static llvm::json::Value toJSON(const ExplainedCollective &entry) {
                             {"wire_bytes", entry.wireBytes},
                             {"calls", entry.calls},
                             {"is_counted", entry.isCounted},
-                            {"microseconds", entry.microseconds}};
+                            {"microseconds", entry.microseconds},
+                            {"shares_call", entry.sharesCall}};
 }
 
 static bool fromJSON(const llvm::json::Value &value, ExplainedCollective &entry,
@@ -220,7 +222,7 @@ static bool fromJSON(const llvm::json::Value &value, ExplainedCollective &entry,
          map.map("runner_up_bytes", entry.runnerUpBytes) && map.map("why_not", entry.whyNot) &&
          map.map("avoid", entry.avoid) && map.map("wire_bytes", entry.wireBytes) &&
          map.map("calls", entry.calls) && map.map("is_counted", entry.isCounted) &&
-         map.map("microseconds", entry.microseconds);
+         map.map("microseconds", entry.microseconds) && map.map("shares_call", entry.sharesCall);
 }
 
 std::string PlanCandidate::describe() const {

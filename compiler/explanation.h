@@ -47,7 +47,8 @@ struct ExplainedCollective {
   int64_t wireBytes = 0;   // sent by an average rank in one call
   int64_t calls = 1;       // in one step
   bool isCounted = true;   // false: it runs in a loop of unknown length; `calls` is of one turn
-  double microseconds = 0; // predicted, of one call
+  double microseconds = 0; // predicted, of one call; its share of one for several tensors
+  bool sharesCall = false; // it is in the call of the one before
 };
 
 /// A way to distribute a step.

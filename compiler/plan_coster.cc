@@ -69,6 +69,7 @@ private:
     strategy.shards.insert(strategy.shards.end(), options.shards.begin(), options.shards.end());
     strategy.partition.topology = options.topologyFile;
     strategy.partition.narrowSums = options.narrowSums;
+    strategy.partition.combineBytes = options.combineBytes;
     return strategy;
   }
 

@@ -30,6 +30,7 @@ public:
     std::string topologyFile;        // empty: bytes decide how data moves
     std::vector<std::string> shards; // that come after those of each plan
     bool narrowSums = false;
+    int64_t combineBytes = 0;
   };
 
   /// Which of the steps that add() was given.

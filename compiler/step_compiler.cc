@@ -90,6 +90,7 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.verify = target.verify;
   options.topology = target.topology;
   options.narrowSums = target.narrowSums;
+  options.combineBytes = target.combineBytes;
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0 ||
@@ -133,6 +134,7 @@ llvm::Expected<PlanSearch> search(const StepFile &file, const Target &target,
   searched.shards = target.shards;
   searched.topology = target.topology;
   searched.narrowSums = target.narrowSums;
+  searched.combineBytes = target.combineBytes;
   searched.memoryLimit = target.memoryLimit;
   llvm::Expected<PlanSearch> found = searchPlan(*file.ir, searched);
   if (!found)
@@ -161,7 +163,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
      << " root=" << target.root << " route=" << target.route << " accumulate=" << target.accumulate
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
-     << " topology=" << target.topology << " memory-limit=" << target.memoryLimit << " mesh=";
+     << " combine=" << target.combineBytes << " topology=" << target.topology
+     << " memory-limit=" << target.memoryLimit << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)

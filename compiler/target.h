@@ -25,6 +25,10 @@ inline constexpr int64_t kMaxRanks = 1024;
 /// The most steps that gradients may be applied late.
 inline constexpr int64_t kMaxStaleness = 64;
 
+/// The largest bucket of reductions that are one call, unless the user says otherwise: a call of
+/// this size takes many times its latency.
+inline constexpr int64_t kCombineBytes = 4 << 20;
+
 /// Reads "dp=4" or "dp=2,tp=2". An error says what is wrong with it, without the text itself.
 llvm::Expected<std::vector<MeshAxisOption>> parseMesh(llvm::StringRef text);
 
@@ -45,8 +49,9 @@ struct Target {
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
   bool narrowSums = false; // contributions to sums travel in the type that they are stored in
-  int64_t memoryLimit = 0; // bytes of a rank, for the strategy "auto"; 0: none
-  int64_t stages = 0;      // of a pipeline; 0: none
+  int64_t combineBytes = kCombineBytes; // as PartitionOptions has it
+  int64_t memoryLimit = 0;              // bytes of a rank, for the strategy "auto"; 0: none
+  int64_t stages = 0;                   // of a pipeline; 0: none
   int64_t microBatches = 1;
   std::string schedule = "1f1b"; // a name, or the path of a table
   std::vector<std::string> stagePatterns;

@@ -85,6 +85,19 @@ void coll::detail::addCommunicationEffects(
   effects.emplace_back(MemoryEffects::Write::get(), CommunicationResource::get());
 }
 
+bool coll::detail::canShareCall(Operation *communication) {
+  return isa<AllReduceOp, ReduceOp, BroadcastOp>(communication) &&
+         communication->getNumOperands() == 1 && communication->getNumResults() == 1;
+}
+
+bool coll::detail::isSameCall(Operation *communication, Operation *other) {
+  auto getElement = [](Operation *op) { return getElementTypeOrSelf(op->getResult(0).getType()); };
+  return communication->getName() == other->getName() && canShareCall(other) &&
+         getElement(communication) == getElement(other) &&
+         communication->getName().compareOpProperties(communication->getPropertiesStorage(),
+                                                      other->getPropertiesStorage());
+}
+
 void StartOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   coll::detail::addCommunicationEffects(effects);
 }

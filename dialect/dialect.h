@@ -51,6 +51,13 @@ namespace detail {
 /// Adds the effects of a communication operation.
 void addCommunicationEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 
+/// Whether several such operations can be one call: an all_reduce, a reduce or a broadcast, which
+/// treat elements alike wherever they are. False for one that its verifier is yet to reject.
+bool canShareCall(Operation *communication);
+
+/// Whether `other` differs from one that canShareCall() in nothing but its tensors and shapes.
+bool isSameCall(Operation *communication, Operation *other);
+
 /// Size of `group`, or nullopt after an error at `op` if its mesh or one of its axes does not
 /// exist.
 std::optional<int64_t> verifyGroup(Operation *op, GroupAttr group);

@@ -526,7 +526,7 @@ def Coll_StartOp : Coll_Op<"start",
     [IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "starts a collective or a transfer and does not wait for it";
   let description = [{
-    The region holds one communication operation. `ins` are the values that it reads; they become
+    The region holds a communication operation. `ins` are the values that it reads; they become
     the block's arguments. The value that it receives exists after `coll.await`.
 
     ```mlir
@@ -536,6 +536,19 @@ def Coll_StartOp : Coll_Op<"start",
       coll.yield %s : tensor<4xf32>
     } : !coll.future<tensor<4xf32>>
     %r = coll.await %f : !coll.future<tensor<4xf32>>
+    ```
+
+    Several operations of one kind in the region are one call over many tensors, a bucket, which
+    costs the latency of one:
+
+    ```mlir
+    %f = coll.start ins(%x, %y : tensor<4xf32>, tensor<2x3xf32>) {
+    ^bb0(%a: tensor<4xf32>, %b: tensor<2x3xf32>):
+      %s = coll.all_reduce sum %a over @m["dp"] : tensor<4xf32>
+      %t = coll.all_reduce sum %b over @m["dp"] : tensor<2x3xf32>
+      coll.yield %s, %t : tensor<4xf32>, tensor<2x3xf32>
+    } : !coll.future<tensor<4xf32>, tensor<2x3xf32>>
+    %r:2 = coll.await %f : !coll.future<tensor<4xf32>, tensor<2x3xf32>>
     ```
 
     A loop may carry the future, so that the round after it waits:
@@ -553,11 +566,14 @@ def Coll_StartOp : Coll_Op<"start",
     coll.await %last : !coll.future
     ```
 
-    Constraints: (C1) the region holds one communication operation, which is not `coll.init`,
-    `coll.dispatch` or `coll.combine`, and the terminator, which yields its results. (C2) the
-    block's arguments have the types of `ins`. (C3) the future has the types of what is yielded.
-    (C4) the future is awaited exactly once on every path: each value that holds it is used once, in
-    its own block, by `coll.await` or by an `scf.for` that carries it on.
+    Constraints: (C1) the region holds communication operations other than `coll.init`,
+    `coll.dispatch` and `coll.combine`, and the terminator, which yields their results in order.
+    (C2) the block's arguments have the types of `ins`. (C3) the future has the types of what is
+    yielded. (C4) the future is awaited exactly once on every path: each value that holds it is used
+    once, in its own block, by `coll.await` or by an `scf.for` that carries it on. (C5) several
+    operations are all `coll.all_reduce`, all `coll.reduce` or all `coll.broadcast`, with the same
+    attributes and types of elements; the block's arguments are their inputs, in order, and the
+    future is awaited in its own block.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Coll_Tensor, Index]>>:$sources,
                        DefaultValuedAttr<I64Attr, "0">:$stream);
@@ -570,8 +586,13 @@ def Coll_StartOp : Coll_Op<"start",
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The one communication operation of the region.
+    /// The communication operations of the region; several are one call.
+    ::llvm::iterator_range<::mlir::Block::iterator> getCommunications() {
+      return getBody().front().without_terminator();
+    }
+    /// The first of them: what the call is but for its size.
     ::mlir::Operation *getCommunication() { return &getBody().front().front(); }
+    bool isBucket() { return !::llvm::hasSingleElement(getCommunications()); }
   }];
 }
 

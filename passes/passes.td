@@ -210,6 +210,23 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
   ];
 }
 
+def CombineCollectivesPass : Pass<"coll-combine-collectives", "::mlir::ModuleOp"> {
+  let summary = "all_reduces of many tensors to few calls";
+  let description = [{
+    Reductions that differ in their tensors only, and of which none depends on another, become one
+    `coll.start` of all of them (a bucket), awaited at once: a call costs its latency whatever its
+    size, and a step reduces many small tensors. What uses a result moves behind the call, so the
+    order of other communication stays. The sums are the same but for the order of summation, and
+    with `order rank` they are the same bits.
+
+    A bucket holds at most `bytes`; larger tensors stay alone. Each tensor begins at 64 bytes in
+    the memory of the call.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "4194304", "largest bucket in bytes; 0 combines nothing">,
+  ];
+}
+
 def SplitRanksPass : Pass<"coll-split-ranks", "::mlir::ModuleOp"> {
   let summary = "makes one coll.program per class of ranks that run the same code";
   let description = [{

@@ -109,6 +109,12 @@ static void addPartition(OpPassManager &pm, const PartitionOptions &options) {
     pm.addPass(createLoopMicroBatchesPass());
 }
 
+/// Stages send from rank to rank in between, each in an order of its own.
+static void addCombination(OpPassManager &pm, const PartitionOptions &options) {
+  if (options.combineBytes > 0 && !options.isStaged)
+    pm.addPass(createCombineCollectivesPass({options.combineBytes}));
+}
+
 void buildInlinePipeline(OpPassManager &pm) { addInliner(pm); }
 
 void buildStrategyPipeline(OpPassManager &pm, const StrategyOptions &options) {
@@ -123,6 +129,7 @@ void buildCostingPipeline(OpPassManager &pm, const StrategyOptions &options) {
   PartitionOptions partition = options.partition;
   partition.explain = false;
   addPartition(pm, partition);
+  addCombination(pm, partition);
 }
 
 /// Marks the stages where something has to know them before the step is partitioned; else
@@ -181,6 +188,7 @@ void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) 
   addPartition(pm, options);
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  addCombination(pm, options);
 }
 
 void buildRankProgramPipeline(OpPassManager &pm, const RankProgramOptions &options) {
@@ -241,6 +249,8 @@ struct DataParallelCliOptions : PassPipelineOptions<DataParallelCliOptions> {
                        llvm::cl::init(true)};
   Option<std::string> topology{*this, "topology",
                                llvm::cl::desc("file of hosts and links whose times decide")};
+  Option<int64_t> combineBytes{*this, "combine-bytes", llvm::cl::init(0),
+                               llvm::cl::desc("largest bucket of reductions that are one call")};
 };
 
 struct ExecutableCliOptions : PassPipelineOptions<ExecutableCliOptions> {
@@ -277,6 +287,7 @@ void registerCollPipelines() {
         options.ranks = cli.ranks;
         options.partition.f32Sums = cli.f32Sums;
         options.partition.topology = cli.topology;
+        options.partition.combineBytes = cli.combineBytes;
         buildDataParallelPipeline(pm, options);
       });
   PassPipelineRegistration<>("coll-rank-programs", "L4 to L6: rank programs, verified",

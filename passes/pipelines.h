@@ -21,6 +21,7 @@ void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 struct PartitionOptions {
   bool f32Sums = true;      // floats narrower than f32 are summed over ranks in f32
   bool narrowSums = false;  // contributions that are stored in a narrower type travel in it
+  int64_t combineBytes = 0; // largest bucket of reductions that are one call; 0: each is one
   int64_t microBatches = 1; // that each rank's batch is cut into
   bool isStaged = false;    // the batch is split over time, and the step is cut into stages behind
   std::string topology;     // file of hosts and links (plan/topology.h); empty: bytes decide

@@ -246,8 +246,15 @@ std::optional<Members> exec::getMembers(Operation *kernel) {
   return Members{group, size.getInt(), sums.getInt(), copies.getInt()};
 }
 
+int64_t exec::getBucketBytes(Block &body) {
+  int64_t end = 0;
+  for (Type type : body.back().getOperandTypes())
+    end = alignInBucket(end) + getTensorBytes(cast<RankedTensorType>(type)).value_or(0);
+  return end;
+}
+
 bool exec::worksInPlace(Operation *communication) {
-  return isa<AllReduceOp, ReduceOp, BroadcastOp>(communication);
+  return coll::detail::canShareCall(communication);
 }
 
 //===----------------------------------------------------------------------===//

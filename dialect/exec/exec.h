@@ -62,6 +62,17 @@ struct Extent {
 /// nullopt if what defines `buffer` is not known, as for an argument of a func.func.
 std::optional<Extent> getExtent(Value buffer);
 
+/// Where the next tensor of a call over several begins, behind one that ends at `end`: each has the
+/// alignment that kernels rely on.
+inline constexpr int64_t kBucketAlignment = 64;
+inline int64_t alignInBucket(int64_t end) {
+  return (end + kBucketAlignment - 1) / kBucketAlignment * kBucketAlignment;
+}
+
+/// Bytes of a call over several tensors, which a communication's region yields: from the beginning
+/// of the first to the end of the last.
+int64_t getBucketBytes(Block &body);
+
 /// Whether the runtime accepts one buffer as source and destination of the operation.
 bool worksInPlace(Operation *communication);
 

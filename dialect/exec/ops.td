@@ -439,9 +439,9 @@ class Exec_CommunicationOp<string mnemonic>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The one communication operation of the region.
-    ::mlir::coll::CollectiveOpInterface getCommunication() {
-      return ::llvm::cast<::mlir::coll::CollectiveOpInterface>(getBody().front().front());
+    /// The communication operations of the region; several are one call.
+    ::llvm::iterator_range<::mlir::Block::iterator> getCommunications() {
+      return getBody().front().without_terminator();
     }
   }];
 }
@@ -449,7 +449,7 @@ class Exec_CommunicationOp<string mnemonic>
 def Exec_CommunicateOp : Exec_CommunicationOp<"communicate"> {
   let summary = "a collective or a transfer between views";
   let description = [{
-    The region holds one communication operation of coll on tensors. The block's arguments stand
+    The region holds a communication operation of coll on tensors. The block's arguments stand
     for what the views in `reads` hold and for `scalars`; what it yields is written to `writes`.
 
     ```mlir
@@ -464,11 +464,32 @@ def Exec_CommunicateOp : Exec_CommunicationOp<"communicate"> {
     }
     ```
 
-    Constraints: (C1) the region holds one communication operation and the yield of its results.
+    Several operations in the region, as `coll.start` takes them, are one call, which works in
+    place: their tensors lie one behind the other.
+
+    ```mlir
+    exec.function @step() -> () updates [] arena 128 {
+    ^bb0(%arena: !exec.buffer):
+      %x = exec.view %arena[0 for 16]
+      %y = exec.view %arena[64 for 24]
+      exec.undefined %x
+      exec.undefined %y
+      exec.communicate reads(%x, %y) writes(%x, %y) {
+      ^bb0(%a: tensor<4xf32>, %b: tensor<2x3xf32>):
+        %s = coll.all_reduce sum %a over @m["dp"] : tensor<4xf32>
+        %t = coll.all_reduce sum %b over @m["dp"] : tensor<2x3xf32>
+        coll.yield %s, %t : tensor<4xf32>, tensor<2x3xf32>
+      }
+      exec.return
+    }
+    ```
+
+    Constraints: (C1) the region holds communication operations and the yield of their results.
     (C2) the block's arguments are one tensor or route per `reads`, of the view's size, and the
     scalars. (C3) what is yielded has the sizes of `writes`. (C4) what is written is not read
     only, and overlaps nothing else, unless an operation that works in place reads and writes
-    the same memory.
+    the same memory. (C5) several operations are alike, as those of a `coll.start`; they write
+    what they read, and each tensor begins at the next multiple of 64 bytes behind the one before.
   }];
 }
 
@@ -491,8 +512,8 @@ def Exec_StartOp : Exec_CommunicationOp<"start"> {
     }
     ```
 
-    Constraints: (C1) to (C4) as for `exec.communicate`; dispatch, combine and init cannot be
-    started. (C5) the request is waited for exactly once: each value that holds it is used once,
+    Constraints: (C1) to (C5) as for `exec.communicate`; dispatch, combine and init cannot be
+    started. (C6) the request is waited for exactly once: each value that holds it is used once,
     in its own block, by `exec.wait` or by an `scf.for` that carries it on.
   }];
   let results = (outs Exec_RequestType:$request);

@@ -309,11 +309,44 @@ struct Communication {
   OperandRange reads, writes, scalars;
   Block &block;
 
+  bool isBucket() const { return block.getOperations().size() > 2; }
+
   LogicalResult verifyRegion() const {
-    if (block.getOperations().size() != 2 || !isa<CollectiveOpInterface>(block.front()) ||
-        !isa<YieldOp>(block.back()) || block.back().getOperands() != block.front().getResults())
-      return op->emitOpError("region must hold one communication operation and coll.yield of its "
+    SmallVector<Value> results;
+    bool isWrong = block.getOperations().size() < 2 || !isa<YieldOp>(block.back());
+    for (Operation &inner : block.without_terminator()) {
+      isWrong |= !isa<CollectiveOpInterface>(inner);
+      llvm::append_range(results, inner.getResults());
+    }
+    if (isWrong || block.back().getOperands() != ValueRange(results))
+      return op->emitOpError("region must hold communication operations and coll.yield of their "
                              "results");
+    return success();
+  }
+
+  LogicalResult verifyBucket() const {
+    if (!isBucket())
+      return success();
+    SmallVector<Value> inputs;
+    for (Operation &inner : block.without_terminator()) {
+      if (!coll::detail::canShareCall(&inner) || !coll::detail::isSameCall(&block.front(), &inner))
+        return op->emitOpError("region's operations are one call and must be alike");
+      llvm::append_range(inputs, inner.getOperands());
+    }
+    if (ValueRange(inputs) != ValueRange(block.getArguments()))
+      return op->emitOpError("block's arguments must be the inputs of its operations, in order");
+    std::optional<Extent> before;
+    for (auto [source, target] : llvm::zip_equal(reads, writes)) {
+      std::optional<Extent> extent = getExtent(source), written = getExtent(target);
+      if (extent && written && !(*extent == *written))
+        return op->emitOpError("of several operations must write what it reads");
+      if (extent && before &&
+          (extent->base != before->base || extent->offset != alignInBucket(before->end())))
+        return op->emitOpError("of several operations must find each tensor at the next multiple "
+                               "of ")
+               << kBucketAlignment << " bytes behind the one before";
+      before = extent;
+    }
     return success();
   }
 
@@ -377,7 +410,8 @@ LogicalResult CommunicateOp::verify() {
   if (failed(all.verifyRegion()) ||       // (C1)
       failed(all.verifySources()) ||      // (C2)
       failed(all.verifyDestinations()) || // (C3)
-      failed(all.verifyOverlap()))        // (C4)
+      failed(all.verifyOverlap()) ||      // (C4)
+      failed(all.verifyBucket()))         // (C5)
     return failure();
   return success();
 }
@@ -389,9 +423,9 @@ LogicalResult exec::StartOp::verify() {
   if (isa<InitOp, DispatchOp, CombineOp>(getBody().front().front())) // (C1)
     return emitOpError("cannot start '") << getBody().front().front().getName() << "'";
   if (failed(all.verifySources()) || failed(all.verifyDestinations()) ||
-      failed(all.verifyOverlap())) // (C4)
+      failed(all.verifyOverlap()) || failed(all.verifyBucket())) // (C4), (C5)
     return failure();
-  return verifyAwaitedOnce(*this, getRequest(), "request", // (C5)
+  return verifyAwaitedOnce(*this, getRequest(), "request", // (C6)
                            [](Operation *user) { return isa<exec::WaitOp>(user); });
 }
 

@@ -80,6 +80,7 @@ json::Value makeCollective(const ExplainedCollective &entry) {
       {"bytes_per_call", entry.wireBytes},
       {"calls_per_step", entry.calls},
       {"is_counted", entry.isCounted},
+      {"shares_call", entry.sharesCall},
       {"us_per_call", entry.microseconds}};
 }
 

@@ -153,8 +153,12 @@ void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
     os << "collectives: none\n";
     return;
   }
-  os << "collectives: " << formatPlural(int64_t(explanation.collectives.size()), "operation")
-     << ", " << formatBytes(double(explanation.wireBytes)) << " sent by a rank in a step\n";
+  const int64_t operations = explanation.collectives.size();
+  const int64_t calls = llvm::count_if(
+      explanation.collectives, [](const ExplainedCollective &entry) { return !entry.sharesCall; });
+  os << "collectives: " << formatPlural(operations, "operation")
+     << (calls < operations ? " in " + formatPlural(calls, "call") : "") << ", "
+     << formatBytes(double(explanation.wireBytes)) << " sent by a rank in a step\n";
   Table table;
   for (const ExplainedCollective &entry : explanation.collectives) {
     const std::string kind = entry.kind + (entry.reduction.empty() ? "" : " " + entry.reduction);

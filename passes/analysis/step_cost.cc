@@ -2,6 +2,7 @@
 
 #include "passes/analysis/step_cost.h"
 
+#include "dialect/exec/exec.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -38,11 +39,43 @@ std::optional<int64_t> tripCount(scf::ForOp loop) {
   return std::max<int64_t>(0, llvm::divideCeilSigned(*upper - *lower, *step));
 }
 
+/// What a rank gives to a communication and what it gets.
+struct LocalBytes {
+  int64_t input = 0, result = 0;
+};
+
+LocalBytes localBytes(CollectiveOpInterface op) {
+  return {op.getCommInput() ? bytesOf(op.getCommInput().getType()) : 0,
+          op.getCommResult() ? bytesOf(op.getCommResult().getType()) : 0};
+}
+
+/// The call that several operations are together, and the part of it that `op` has: up to where the
+/// next tensor begins.
+struct Bucket {
+  int64_t bytes = 0, own = 0;
+};
+
+std::optional<Bucket> findBucket(CollectiveOpInterface op) {
+  auto start = dyn_cast<StartOp>(op->getParentOp());
+  if (!start || !start.isBucket())
+    return std::nullopt;
+  Bucket bucket;
+  for (Operation &other : start.getCommunications()) {
+    const int64_t begin = exec::alignInBucket(bucket.bytes);
+    bucket.bytes = begin + bytesOf(other.getResult(0).getType());
+    if (&other == op)
+      bucket.own = &other == &*std::prev(start.getCommunications().end())
+                       ? bucket.bytes - begin
+                       : exec::alignInBucket(bucket.bytes) - begin;
+  }
+  return bucket;
+}
+
 /// The bytes and rounds of a collective; a transfer is one message.
-plan::MoveBytes moveBytes(CollectiveOpInterface op, int64_t groupSize, int64_t numRanks) {
+plan::MoveBytes moveBytes(CollectiveOpInterface op, LocalBytes local, int64_t groupSize,
+                          int64_t numRanks) {
   using plan::MoveKind;
-  const int64_t input = op.getCommInput() ? bytesOf(op.getCommInput().getType()) : 0;
-  const int64_t result = op.getCommResult() ? bytesOf(op.getCommResult().getType()) : 0;
+  const auto [input, result] = local;
   auto as = [&](MoveKind kind, int64_t bytes, int64_t kept = 0) {
     return plan::bytesOf(kind, groupSize, numRanks, bytes, kept);
   };
@@ -80,7 +113,8 @@ plan::Work workOf(Operation *op) {
       elements += tensor.getNumElements();
       bytes += static_cast<double>(bytesOf(type));
     }
-  if (elements == 0 || isa<tensor::EmptyOp, arith::ConstantOp, LoopLikeOpInterface, scf::IfOp>(op))
+  if (elements == 0 ||
+      isa<tensor::EmptyOp, arith::ConstantOp, AwaitOp, LoopLikeOpInterface, scf::IfOp>(op))
     return {};
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     perElement = std::max<double>(1, llvm::range_size(linalgOp.getBlock()->getOperations()) - 1);
@@ -123,11 +157,22 @@ private:
     entry.op = op;
     entry.isCounted = calls.has_value();
     entry.calls = calls.value_or(1);
-    const plan::MoveBytes bytes = moveBytes(op, size, size);
-    entry.wireBytes = bytes.allRanks / size;
-    plan::Traffic traffic{0, static_cast<double>(entry.wireBytes), bytes.most,
-                          std::max(bytes.rounds, 1)};
-    entry.microseconds = timeOf(group, traffic);
+    auto timeFor = [&](const plan::MoveBytes &bytes) {
+      const double sent = static_cast<double>(bytes.allRanks / size);
+      return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
+    };
+    if (std::optional<Bucket> bucket = findBucket(op)) {
+      entry.sharesCall = op->getPrevNode() != nullptr;
+      entry.wireBytes = moveBytes(op, {bucket->own, bucket->own}, size, size).allRanks / size;
+      const double share = static_cast<double>(bucket->own) /
+                           static_cast<double>(std::max<int64_t>(bucket->bytes, 1));
+      entry.microseconds =
+          share * timeFor(moveBytes(op, {bucket->bytes, bucket->bytes}, size, size));
+    } else {
+      const plan::MoveBytes bytes = moveBytes(op, localBytes(op), size, size);
+      entry.wireBytes = bytes.allRanks / size;
+      entry.microseconds = timeFor(bytes);
+    }
     cost_.wireBytes += entry.calls * entry.wireBytes;
     cost_.communicationUs += static_cast<double>(entry.calls) * entry.microseconds;
     cost_.collectives.push_back(entry);

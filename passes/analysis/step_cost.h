@@ -20,7 +20,8 @@ struct CollectiveCost {
   int64_t calls = 1;       // in one step
   bool isCounted = true;   // false: it stands in a loop whose bounds are not constant
   int64_t wireBytes = 0;   // sent by an average rank in one call
-  double microseconds = 0; // of one call
+  double microseconds = 0; // of one call; its share of one that it makes together with others
+  bool sharesCall = false; // it is in the call of the one before
 };
 
 struct StepCost {

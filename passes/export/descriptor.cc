@@ -90,7 +90,8 @@ int32_t DescriptorBuilder::addReached(GroupAttr group) {
   return index;
 }
 
-int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
+int32_t DescriptorBuilder::addOp(Block &body, Location loc) {
+  auto comm = cast<CollectiveOpInterface>(body.front());
   Op &op = ops_.emplace_back();
   op.kind = comm->getName().stripDialect().str();
   op.function = comm->getParentOfType<exec::FunctionOp>().getSymName().str();
@@ -108,6 +109,12 @@ int32_t DescriptorBuilder::addOp(CollectiveOpInterface comm, Location loc) {
     op.bytes = getBytes(type);
     op.count = type.getNumElements();
     op.dtype = getDtypeName(type.getElementType()).str();
+  }
+  if (const size_t others = body.getOperations().size() - 2) {
+    op.why += (op.why.empty() ? "" : ", ") + ("with " + std::to_string(others)) +
+              (others == 1 ? " more tensor" : " more tensors") + " in one call";
+    op.bytes = exec::getBucketBytes(body);
+    op.count = op.bytes / getElementBytes(getElementTypeOrSelf(comm->getResult(0).getType()));
   }
   return ops_.size() - 1;
 }

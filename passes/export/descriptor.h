@@ -36,9 +36,9 @@ public:
   DescriptorBuilder(MeshOp mesh, ArrayRef<int64_t> ranks, int64_t worldSize)
       : mesh_(mesh), ranks_(ranks.begin(), ranks.end()), worldSize_(worldSize) {}
 
-  /// Adds a communication operation, in program order; returns its id. A started
-  /// operation is described by `comm`, the one in its region.
-  int32_t addOp(CollectiveOpInterface comm, Location loc);
+  /// Adds a communication, in program order; returns its id. `body`: the region that holds its
+  /// operations.
+  int32_t addOp(Block &body, Location loc);
 
   /// Id of what is computed, for profiles and messages: "kernel", "product", "copy", … at `loc`.
   int32_t addComputation(StringRef kind, Location loc);

@@ -207,7 +207,7 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
   if (auto communicate = dyn_cast<exec::CommunicateOp>(op))
     return emitCommunication(op, communicate.getReads(), communicate.getWrites(),
                              communicate.getScalars(), null(),
-                             descriptor_.addOp(communicate.getCommunication(), op->getLoc()));
+                             descriptor_.addOp(communicate.getBody().front(), op->getLoc()));
   if (auto start = dyn_cast<exec::StartOp>(op))
     return emitStart(start);
   if (auto wait = dyn_cast<exec::WaitOp>(op))

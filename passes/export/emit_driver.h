@@ -99,8 +99,8 @@ private:
   // emit_driver_calls.cc
   LogicalResult emitCommunication(Operation *op, OperandRange reads, OperandRange writes,
                                   OperandRange scalars, Value request, int32_t id);
-  LogicalResult emitCollective(CollectiveOpInterface comm, Value src, Value dst, Value request,
-                               int32_t id);
+  LogicalResult emitCollective(CollectiveOpInterface comm, int64_t elements, Value src, Value dst,
+                               Value request, int32_t id);
   LogicalResult emitDispatch(DispatchOp op, int32_t id, ValueRange reads, ValueRange writes);
   LogicalResult emitCombine(CombineOp op, int32_t id, ValueRange reads, ValueRange writes);
   LogicalResult emitStart(exec::StartOp op);

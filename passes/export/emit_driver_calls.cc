@@ -88,8 +88,19 @@ struct Blocks {
 };
 } // namespace
 
-LogicalResult DriverEmitter::emitCollective(CollectiveOpInterface comm, Value src, Value dst,
-                                            Value request, int32_t id) {
+/// Elements of what is sent, or else received; of several tensors from the first to the last.
+static int64_t countElements(Block &body) {
+  auto comm = cast<CollectiveOpInterface>(body.front());
+  Value any = comm.getCommInput() ? comm.getCommInput() : comm.getCommResult();
+  if (!any)
+    return 0;
+  if (comm->getNextNode() == &body.back())
+    return product(shapeOf(any));
+  return exec::getBucketBytes(body) / getElementBytes(elementOf(any));
+}
+
+LogicalResult DriverEmitter::emitCollective(CollectiveOpInterface comm, int64_t elements, Value src,
+                                            Value dst, Value request, int32_t id) {
   Operation *op = comm;
   Value input = comm.getCommInput(), result = comm.getCommResult();
   Value any = input ? input : result;
@@ -97,7 +108,7 @@ LogicalResult DriverEmitter::emitCollective(CollectiveOpInterface comm, Value sr
   if (any && !getDtype(elementOf(any)))
     return op->emitOpError("cannot send elements of type ") << elementOf(any);
   Value dtype = any ? i32(*getDtype(elementOf(any))) : Value();
-  Value count = any ? i64(product(shapeOf(any))) : Value();
+  Value count = any ? i64(elements) : Value();
   Value reduction, order = i32(static_cast<int32_t>(comm.getCommOrder())), root;
   if (auto kind = comm.getCommReduction())
     reduction = i32(static_cast<int32_t>(*kind));
@@ -189,7 +200,7 @@ LogicalResult DriverEmitter::emitCommunication(Operation *op, OperandRange reads
   Value input = comm.getCommInput();
   Value src = input ? address(selectViews(input, arguments, reads).front()) : Value();
   Value dst = comm.getCommResult() ? address(writes.front()) : Value();
-  return emitCollective(comm, src, dst, request, id);
+  return emitCollective(comm, countElements(block), src, dst, request, id);
 }
 
 LogicalResult DriverEmitter::emitDispatch(DispatchOp op, int32_t id, ValueRange reads,
@@ -238,7 +249,7 @@ LogicalResult DriverEmitter::emitCombine(CombineOp op, int32_t id, ValueRange re
 }
 
 LogicalResult DriverEmitter::emitStart(exec::StartOp op) {
-  int32_t id = descriptor_.addOp(op.getCommunication(), op.getLoc());
+  int32_t id = descriptor_.addOp(op.getBody().front(), op.getLoc());
   startIds_[op] = id;
   Value slot = stackSlot(ptr_);
   if (failed(emitCommunication(op, op.getReads(), op.getWrites(), op.getScalars(), slot, id)))

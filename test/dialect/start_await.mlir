@@ -86,3 +86,23 @@ func.func @carried(%x: tensor<4xf32>, %p: index, %n: index, %one: index) -> tens
   %r = coll.await %last#1 : !coll.future<tensor<4xf32>>
   return %r : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @bucket
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf32>, %[[Y:.+]]: tensor<2x3xf32>)
+func.func @bucket(%x: tensor<4xf32>, %y: tensor<2x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>) {
+  // CHECK: %[[F:.+]] = coll.start ins(%[[X]], %[[Y]] : tensor<4xf32>, tensor<2x3xf32>) {
+  // CHECK-NEXT: ^{{.+}}(%[[A:.+]]: tensor<4xf32>, %[[B:.+]]: tensor<2x3xf32>):
+  // CHECK-NEXT: %[[S:.+]] = coll.reduce sum %[[A]] to 1 over @m["dp"] : tensor<4xf32>
+  // CHECK-NEXT: %[[T:.+]] = coll.reduce sum %[[B]] to 1 over @m["dp"] : tensor<2x3xf32>
+  // CHECK-NEXT: coll.yield %[[S]], %[[T]] : tensor<4xf32>, tensor<2x3xf32>
+  // CHECK-NEXT: } : !coll.future<tensor<4xf32>, tensor<2x3xf32>>
+  // CHECK-NEXT: %{{.+}}:2 = coll.await %[[F]]
+  %f = coll.start ins(%x, %y : tensor<4xf32>, tensor<2x3xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<2x3xf32>):
+    %s = coll.reduce sum %a to 1 over @m["dp"] : tensor<4xf32>
+    %t = coll.reduce sum %b to 1 over @m["dp"] : tensor<2x3xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<2x3xf32>
+  } : !coll.future<tensor<4xf32>, tensor<2x3xf32>>
+  %r:2 = coll.await %f : !coll.future<tensor<4xf32>, tensor<2x3xf32>>
+  return %r#0, %r#1 : tensor<4xf32>, tensor<2x3xf32>
+}

@@ -15,15 +15,122 @@ func.func @start_c1(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @start_c1_two(%x: tensor<4xf32>) {
-  // expected-error@+1 {{region must hold one communication operation and coll.yield, but holds 3 operations}}
+func.func @start_c1_empty() {
+  // expected-error@+1 {{region must hold a communication operation and coll.yield}}
+  %q = coll.start {
+    coll.yield
+  } : !coll.future
+  coll.await %q : !coll.future
+  return
+}
+
+// -----
+
+// What is yielded is in another order.
+func.func @start_c1_order(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // expected-error@+1 {{region must end with a coll.yield of the communication's results}}
+  %q = coll.start ins(%x, %y : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %b over [[0, 1]] : tensor<4xf32>
+    // expected-note@+1 {{the block ends here}}
+    coll.yield %t, %s : tensor<4xf32>, tensor<4xf32>
+  } : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  %r:2 = coll.await %q : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  return
+}
+
+// -----
+
+// start_c5
+func.func @start_c5(%x: tensor<4xf32>) {
+  // expected-error@+1 {{region's operations are one call and must be alike but for their shapes}}
   %q = coll.start ins(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    // expected-note@+1 {{this one differs from the first}}
     coll.barrier over [[0, 1]]
     coll.yield %s : tensor<4xf32>
   } : !coll.future<tensor<4xf32>>
   %r = coll.await %q : !coll.future<tensor<4xf32>>
+  return
+}
+
+// -----
+
+func.func @start_c5_reduction(%x: tensor<4xf32>, %y: tensor<f32>) {
+  // expected-error@+1 {{region's operations are one call and must be alike but for their shapes}}
+  %q = coll.start ins(%x, %y : tensor<4xf32>, tensor<f32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<f32>):
+    %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    // expected-note@+1 {{this one differs from the first}}
+    %t = coll.all_reduce max %b over [[0, 1]] : tensor<f32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<f32>
+  } : !coll.future<tensor<4xf32>, tensor<f32>>
+  %r:2 = coll.await %q : !coll.future<tensor<4xf32>, tensor<f32>>
+  return
+}
+
+// -----
+
+func.func @start_c5_element(%x: tensor<4xf32>, %y: tensor<4xf16>) {
+  // expected-error@+1 {{region's operations are one call and must be alike but for their shapes}}
+  %q = coll.start ins(%x, %y : tensor<4xf32>, tensor<4xf16>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf16>):
+    %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    // expected-note@+1 {{this one differs from the first}}
+    %t = coll.all_reduce sum %b over [[0, 1]] : tensor<4xf16>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf16>
+  } : !coll.future<tensor<4xf32>, tensor<4xf16>>
+  %r:2 = coll.await %q : !coll.future<tensor<4xf32>, tensor<4xf16>>
+  return
+}
+
+// -----
+
+func.func @start_c5_kind(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // expected-error@+1 {{region may hold several operations only if they are all_reduce, reduce or broadcast}}
+  %q = coll.start ins(%x, %y : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    // expected-note@+1 {{'coll.all_gather' is here}}
+    %s = coll.all_gather %a dim 0 over [[0, 1]] : tensor<4xf32> -> tensor<8xf32>
+    %t = coll.all_gather %b dim 0 over [[0, 1]] : tensor<4xf32> -> tensor<8xf32>
+    coll.yield %s, %t : tensor<8xf32>, tensor<8xf32>
+  } : !coll.future<tensor<8xf32>, tensor<8xf32>>
+  %r:2 = coll.await %q : !coll.future<tensor<8xf32>, tensor<8xf32>>
+  return
+}
+
+// -----
+
+func.func @start_c5_inputs(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // expected-error@+1 {{block's arguments must be the inputs of its operations, in order}}
+  %q = coll.start ins(%x, %y : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %s = coll.all_reduce sum %b over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  } : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  %r:2 = coll.await %q : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  return
+}
+
+// -----
+
+func.func @start_c5_carried(%x: tensor<4xf32>, %n: index) {
+  // expected-error@+1 {{of several operations must be awaited in its own block}}
+  %q = coll.start ins(%x, %x : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %s = coll.all_reduce sum %a over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %b over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  } : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  // expected-note@+1 {{it is used here}}
+  %last = scf.for %i = %n to %n step %n iter_args(%f = %q)
+      -> (!coll.future<tensor<4xf32>, tensor<4xf32>>) {
+    scf.yield %f : !coll.future<tensor<4xf32>, tensor<4xf32>>
+  }
+  %r:2 = coll.await %last : !coll.future<tensor<4xf32>, tensor<4xf32>>
   return
 }
 

@@ -29,7 +29,7 @@ def free_values(code):
     code = re.sub(r'"[^"\n]*"', "", code)
     defined = set()
     for line in code.splitlines():
-        left = re.match(r"((?:\s*%\w+\s*,?)+)=", line)
+        left = re.match(r"((?:\s*%\w+(?::\d+)?\s*,?)+)=", line)
         defined.update(VALUE.findall(left.group(1)) if left else [])
         defined.update(re.findall(r"(%\w+)\s*:", line) if re.match(r"\s*\^|\s*func", line) else [])
         if loop := re.search(r"scf\.for (%\w+) = .*?(?:iter_args\((.*?)\)|$)", line):

@@ -112,7 +112,11 @@ LogicalResult TraceBuilder::addEvent(Operation *op, StartOp start, TraceList &li
   CommEvent event{op};
   event.group = context_.groups.getGroup(op, collective.getCommGroup());
   event.stream = start ? start.getStream() : 0;
-  event.signature = context_.getSignature(describe(collective));
+  std::string text = describe(collective);
+  if (start) // what is one call is one event
+    for (Operation &other : llvm::drop_begin(start.getCommunications()))
+      text += "; " + describe(cast<CollectiveOpInterface>(other));
+  event.signature = context_.getSignature(text);
   Value peer;
   if (auto send = dyn_cast<SendOp>(op)) {
     event.isSend = true;

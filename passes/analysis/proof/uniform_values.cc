@@ -83,7 +83,12 @@ UniformValues::AxisSet UniformValues::axesOfResults(Operation *op) {
     return axesOf(llvm::to_vector(index.getAxes().getAsRange<StringAttr>()));
   if (auto await = dyn_cast<AwaitOp>(op)) {
     auto start = await.getFuture().getDefiningOp<StartOp>();
-    return start ? axesOfResults(start.getCommunication()) : all_;
+    if (!start)
+      return all_;
+    AxisSet axes = 0;
+    for (Operation &communication : start.getCommunications())
+      axes |= axesOfResults(&communication);
+    return axes;
   }
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     std::optional<AxisSet> group = axesOf(op, collective.getCommGroup());

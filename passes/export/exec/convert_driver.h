@@ -51,7 +51,7 @@ private:
   void convertBlocking(Operation *op);
   void convertStart(StartOp op);
   void convertAwait(AwaitOp op);
-  void fillRegion(Region &region, Operation *op, ValueRange sources);
+  void fillRegion(Region &region, ArrayRef<Operation *> ops, ValueRange sources);
 
   ModuleOp module_;
   const KernelTable &kernels_;

@@ -156,8 +156,8 @@ void DriverConverter::convertAttentionGradient(AttentionGradientOp op) {
       op.getDQAtAttr(), op.getDKAtAttr(), op.getDVAtAttr());
 }
 
-/// The region of a communication: `op` on the block's arguments, which stand for `sources`.
-void DriverConverter::fillRegion(Region &region, Operation *op, ValueRange sources) {
+/// The region of a communication: `ops` on the block's arguments, which stand for `sources`.
+void DriverConverter::fillRegion(Region &region, ArrayRef<Operation *> ops, ValueRange sources) {
   OpBuilder::InsertionGuard guard(b_);
   Block *block = b_.createBlock(&region);
   IRMapping map;
@@ -165,8 +165,10 @@ void DriverConverter::fillRegion(Region &region, Operation *op, ValueRange sourc
     for (Value source : sources)
       if (livesInMemory(source.getType()) == inMemory && !map.contains(source))
         map.map(source, block->addArgument(source.getType(), loc_));
-  Operation *communication = b_.clone(*op, map);
-  YieldOp::create(b_, loc_, communication->getResults());
+  SmallVector<Value> results;
+  for (Operation *op : ops)
+    llvm::append_range(results, b_.clone(*op, map)->getResults());
+  YieldOp::create(b_, loc_, results);
 }
 
 /// Without repetition, in order.
@@ -182,9 +184,23 @@ void DriverConverter::convertBlocking(Operation *op) {
   fillRegion(communicate.getBody(), op, sources);
 }
 
-/// A future that a loop carries has memory of its own; another reads its sources where they are and
-/// writes what its await results in.
+/// The await of a start of several operations, which the start need not be apart from.
+static AwaitOp getAwaitBehind(StartOp start) {
+  auto await = dyn_cast_if_present<AwaitOp>(start->getNextNode());
+  return start.isBucket() && await && await.getFuture() == start.getFuture() ? await : AwaitOp();
+}
+
+/// A future that a loop carries has memory of its own; one of several operations has that of the
+/// await's results; another reads its sources where they are and writes what its await results in.
 void DriverConverter::convertStart(StartOp op) {
+  SmallVector<Operation *> communications =
+      llvm::map_to_vector(op.getCommunications(), [](Operation &inner) { return &inner; });
+  ValueRange arguments = op.getBody().front().getArguments();
+  if (AwaitOp await = getAwaitBehind(op)) {
+    SmallVector<Value> held = views(await.getResults());
+    auto communicate = exec::CommunicateOp::create(b_, loc_, held, held, ValueRange());
+    return fillRegion(communicate.getBody(), communications, arguments);
+  }
   SmallVector<Value> reads = views(op.getSources()), writes;
   if (const FutureMemory *memory = plan_->getMemory(op.getFuture())) {
     reads = llvm::map_to_vector(memory->sources, [&](unsigned content) { return view(content); });
@@ -192,13 +208,17 @@ void DriverConverter::convertStart(StartOp op) {
   } else {
     writes = views((*op.getFuture().user_begin())->getResults());
   }
+  if (op.isBucket())
+    reads = writes;
   auto start = exec::StartOp::create(b_, loc_, exec::RequestType::get(b_.getContext()), reads,
                                      writes, scalars(op.getSources()));
-  fillRegion(start.getBody(), op.getCommunication(), op.getBody().front().getArguments());
+  fillRegion(start.getBody(), communications, arguments);
   values_.map(op.getFuture(), start.getRequest());
 }
 
 void DriverConverter::convertAwait(AwaitOp op) {
+  if (auto start = op.getFuture().getDefiningOp<StartOp>(); start && getAwaitBehind(start) == op)
+    return;
   const FutureMemory *memory = plan_->getMemory(op.getFuture());
   SmallVector<Value> writes = views(op.getResults());
   if (memory)

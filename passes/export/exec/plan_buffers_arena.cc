@@ -1,5 +1,6 @@
 // Slots: pinned memory, and offsets in the arena.
 
+#include "dialect/exec/exec.h"
 #include "passes/export/exec/plan_buffers_impl.h"
 
 #include <map>
@@ -8,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::coll;
 
-static constexpr int64_t kAlignment = 64;
+static int64_t align(int64_t bytes) { return exec::alignInBucket(bytes); }
 
 Interval BufferPlanner::hull(const BufferClass &cls) const {
   Interval all{INT64_MAX, 0};
@@ -87,15 +88,30 @@ void BufferPlanner::placeInArena(ArrayRef<unsigned> leaders) {
   struct Need {
     Interval live;
     int64_t bytes;
-    unsigned slot;
+    SmallVector<unsigned, 1> slots; // one behind the other
   };
   std::vector<Need> needs;
+  llvm::DenseMap<unsigned, unsigned> slotOf; // of leaders in buckets
   for (unsigned leader : leaders) {
     const BufferClass &cls = classes_[leader];
-    int64_t bytes = std::max<int64_t>(cls.bytes, 1);
-    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    needs.push_back({hull(cls), bytes, static_cast<unsigned>(plan_.slots.size())});
+    const unsigned slot = plan_.slots.size();
     plan_.slots.push_back({Slot::Kind::Arena, 0, cls.bytes});
+    if (cls.bucket)
+      slotOf[leader] = slot;
+    else
+      needs.push_back({hull(cls), align(std::max<int64_t>(cls.bytes, 1)), {slot}});
+  }
+  for (ArrayRef<unsigned> bucket : buckets_) {
+    Need need{hull(classes_[find(bucket.front())]), 0, {}};
+    for (unsigned content : bucket) {
+      const BufferClass &cls = classes_[find(content)];
+      need.live = {std::min(need.live.begin, hull(cls).begin),
+                   std::max(need.live.end, hull(cls).end)};
+      need.bytes += align(cls.bytes);
+      need.slots.push_back(slotOf.lookup(find(content)));
+    }
+    need.bytes = std::max(need.bytes, align(1));
+    needs.push_back(std::move(need));
   }
   // Larger first among those that begin together.
   std::stable_sort(needs.begin(), needs.end(), [](const Need &a, const Need &b) {
@@ -106,10 +122,14 @@ void BufferPlanner::placeInArena(ArrayRef<unsigned> leaders) {
   for (const Need &need : needs) {
     while (!active.empty() && active.begin()->first <= need.live.begin) {
       const Need &done = *active.begin()->second;
-      arena.release(plan_.slots[done.slot].index, done.bytes);
+      arena.release(plan_.slots[done.slots.front()].index, done.bytes);
       active.erase(active.begin());
     }
-    plan_.slots[need.slot].index = arena.allocate(need.bytes);
+    int64_t offset = arena.allocate(need.bytes);
+    for (unsigned slot : need.slots) {
+      plan_.slots[slot].index = offset;
+      offset += align(plan_.slots[slot].bytes);
+    }
     active.insert({need.live.end, &need});
   }
   plan_.arenaBytes = arena.bytes();

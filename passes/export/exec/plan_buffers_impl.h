@@ -40,6 +40,7 @@ struct BufferClass {
   std::optional<Slot> pin;
   bool readOnly = false;
   int64_t bytes = 0;
+  std::optional<size_t> bucket; // in which it lies beside others, see visitBucket()
 };
 
 /// `dst` needs the content of `src` when `at` runs: either it is in the same buffer, or it is
@@ -72,6 +73,7 @@ private:
   void visitIf(scf::IfOp op);
   void visitReturn(func::ReturnOp op);
   void visitAwait(AwaitOp op);
+  void visitBucket(StartOp start, AwaitOp await);
   void visitAttention(Operation *op);
   Value root(Value value) const;
   static bool isInMemory(Value value) { return livesInMemory(value.getType()); }
@@ -119,6 +121,7 @@ private:
   llvm::DenseMap<Value, unsigned> contentOf_;
   std::vector<Content> contents_;
   std::vector<BufferClass> classes_; // by leader
+  std::vector<SmallVector<unsigned>> buckets_;
   mutable std::vector<unsigned> parent_;
   std::vector<Tie> ties_;
   llvm::DenseMap<std::pair<unsigned, unsigned>, Interval> allowed_;

@@ -35,6 +35,8 @@ bool BufferPlanner::conflict(unsigned a, unsigned b) const {
 bool BufferPlanner::canMerge(const BufferClass &a, const BufferClass &b) const {
   if ((a.pin && b.pin) || a.readOnly || b.readOnly || a.bytes != b.bytes)
     return false;
+  if ((a.bucket && (b.bucket || b.pin)) || (b.bucket && a.pin))
+    return false;
   for (unsigned x : a.members)
     for (unsigned y : b.members)
       if (conflict(x, y))
@@ -53,6 +55,8 @@ void BufferPlanner::merge(unsigned a, unsigned b) {
   llvm::append_range(into.members, from.members);
   if (from.pin)
     into.pin = from.pin;
+  if (from.bucket)
+    into.bucket = from.bucket;
   into.readOnly |= from.readOnly;
   into.bytes = std::max(into.bytes, from.bytes);
   from.members.clear();

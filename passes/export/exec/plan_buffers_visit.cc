@@ -4,6 +4,7 @@
 
 #include "dialect/attention.h"
 #include "dialect/convolution.h"
+#include "dialect/exec/exec.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/step/abi/abi.h"
 
@@ -60,16 +61,13 @@ LogicalResult BufferPlanner::visitCall(func::CallOp call) {
   return success();
 }
 
-/// Whether the runtime accepts src == dst.
-static bool worksInPlace(Operation *op) { return isa<AllReduceOp, ReduceOp, BroadcastOp>(op); }
-
 void BufferPlanner::visitCommunication(Operation *op) {
   for (Value operand : op->getOperands())
     if (isInMemory(operand))
       use(operand, op);
   for (Value result : op->getResults())
     defineResult(result);
-  if (worksInPlace(op)) {
+  if (exec::worksInPlace(op)) {
     Value input = op->getOperand(0);
     unsigned dst = contentOf(op->getResult(0));
     allow(contentOf(input), dst, {2 * position(op), 2 * position(op) + 1});
@@ -81,6 +79,8 @@ void BufferPlanner::visitAwait(AwaitOp op) {
   auto start = op.getFuture().getDefiningOp<StartOp>();
   if (!start)
     return visitCarriedAwait(op);
+  if (start.isBucket())
+    return visitBucket(start, op);
   int64_t begin = 2 * position(start), end = 2 * position(op);
   for (Value source : start.getSources())
     if (isInMemory(source))
@@ -88,7 +88,7 @@ void BufferPlanner::visitAwait(AwaitOp op) {
   for (Value result : op.getResults())
     define(result, getBytes(result.getType()), Interval{begin, end + 2});
   Operation *comm = start.getCommunication();
-  if (!worksInPlace(comm))
+  if (!exec::worksInPlace(comm))
     return;
   Value source = start.getSources()[0];
   // No other operation may access the source while the operation is in flight.
@@ -101,6 +101,22 @@ void BufferPlanner::visitAwait(AwaitOp op) {
   unsigned dst = contentOf_.lookup(op.getResult(0));
   allow(contentOf(source), dst, {begin, end + 1});
   tie(Tie::Kind::Alias, source, dst, op);
+}
+
+/// The call works in place, on memory of its own in which its tensors lie one behind the other:
+/// each is computed there, or copied to it before the start.
+void BufferPlanner::visitBucket(StartOp start, AwaitOp await) {
+  int64_t begin = 2 * position(start), end = 2 * position(await);
+  SmallVector<unsigned> bucket;
+  for (auto [source, result] : llvm::zip_equal(start.getSources(), await.getResults())) {
+    use(source, start);
+    unsigned held = define(result, getBytes(result.getType()), Interval{begin, end + 2});
+    allow(contentOf(source), held, {begin, begin + 1});
+    tie(Tie::Kind::ReadWrite, source, held, start);
+    classes_[held].bucket = buckets_.size();
+    bucket.push_back(held);
+  }
+  buckets_.push_back(std::move(bucket));
 }
 
 /// Nothing is computed in place. The gradient needs scratch memory. Attention and convolutions,

@@ -427,7 +427,7 @@ exec.function @step() -> () updates [] arena 64 {
 // exec_communicate_c1
 exec.function @step(tensor<4xf32>) -> () updates [] arena 0 {
 ^bb0(%x: !exec.buffer, %arena: !exec.buffer):
-  // expected-error@+1 {{region must hold one communication operation and coll.yield of its results}}
+  // expected-error@+1 {{region must hold communication operations and coll.yield of their results}}
   exec.communicate reads(%x) {
   ^bb0(%t: tensor<4xf32>):
     coll.yield
@@ -495,6 +495,138 @@ exec.function @step() -> () updates [] arena 64 {
 
 // -----
 
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{of several operations must find each tensor at the next multiple of 64 bytes behind the one before}}
+  exec.communicate reads(%a, %d) writes(%a, %d) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{of several operations must find each tensor at the next multiple of 64 bytes behind the one before}}
+  exec.communicate reads(%a, %c) writes(%a, %c) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{of several operations must write what it reads}}
+  exec.communicate reads(%a, %b) writes(%b, %c) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{of several operations must write what it reads}}
+  exec.communicate reads(%a, %b) writes(%c, %d) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{region's operations are one call and must be alike}}
+  exec.communicate reads(%a, %b) writes(%a, %b) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce max %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_communicate_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[64 for 16]
+  %c = exec.view %arena[128 for 16]
+  %d = exec.view %arena[16 for 16]
+  // expected-error@+1 {{block's arguments must be the inputs of its operations, in order}}
+  exec.communicate reads(%a, %b) writes(%a, %b) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.return
+}
+
+// -----
+
+// exec_start_c5
+exec.function @step() -> () updates [] arena 256 {
+^bb0(%arena: !exec.buffer):
+  %a = exec.view %arena[0 for 16]
+  %b = exec.view %arena[128 for 16]
+  // expected-error@+1 {{of several operations must find each tensor at the next multiple of 64 bytes}}
+  %r = exec.start reads(%a, %b) writes(%a, %b) {
+  ^bb0(%t0: tensor<4xf32>, %t1: tensor<4xf32>):
+    %s = coll.all_reduce sum %t0 over [[0, 1]] : tensor<4xf32>
+    %t = coll.all_reduce sum %t1 over [[0, 1]] : tensor<4xf32>
+    coll.yield %s, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  exec.wait %r writes(%a, %b)
+  exec.return
+}
+
+// -----
+
 // exec_start_c1
 exec.function @step() -> () updates [] arena 0 {
 ^bb0(%arena: !exec.buffer):
@@ -526,7 +658,7 @@ exec.function @step() -> () updates [] arena 64 {
 
 // -----
 
-// exec_start_c5
+// exec_start_c6
 exec.function @step() -> () updates [] arena 64 {
 ^bb0(%arena: !exec.buffer):
   %a = exec.view %arena[0 for 16]

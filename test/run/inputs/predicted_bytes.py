@@ -32,7 +32,7 @@ def predicted(step, flags, folder):
     for row in json.loads((folder / "plan.json").read_text())["collectives"]:
         if not row["is_counted"]:
             return None
-        totals[row["kind"]][0] += row["calls_per_step"]
+        totals[row["kind"]][0] += 0 if row["shares_call"] else row["calls_per_step"]
         totals[row["kind"]][1] += row["calls_per_step"] * row["bytes_per_call"]
     return totals
 
