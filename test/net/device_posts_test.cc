@@ -353,7 +353,7 @@ TEST_P(DevicePostsTest, AFullRingHoldsBackAndLosesNothing) {
   EXPECT_EQ(right_->data[63], 5);
 }
 
-// Of two peers one vanishes, and posts to the other continue.
+// One of two peers vanishes, and posts to the other continue.
 TEST_P(DevicePostsTest, APeersEndIsItsPostsOnly) {
   Ends ends = connectEnds(*left_->transport, *right_->transport);
   Ends doomed = connectEnds(*left_->transport, *right_->transport);
