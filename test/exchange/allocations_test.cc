@@ -1,5 +1,5 @@
-// What was prepared allocates nothing when it runs: reshards on host memory and, over a fake
-// driver, on GPU memory, and access to a tensor that is mapped. Counted by operator new.
+// Prepared accesses must not allocate when they run: reshards on host memory and, over a fake
+// driver, on GPU memory, and accesses to a mapped tensor. Allocations are counted by operator new.
 
 #include "runtime/exchange/reshard/gpu.h"
 #include "runtime/exchange/tensor/owner.h"
@@ -35,7 +35,7 @@ void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
 namespace coll::rt::exchange::test {
 namespace {
 
-// Allocations of this thread.
+// Returns the number of allocations of this thread.
 template <typename Body>
 int allocationsOf(Body &&body) {
   allocations = 0;
@@ -49,7 +49,7 @@ TEST(AllocationsTest, AreCounted) {
   EXPECT_GT(allocationsOf([] { delete new Bytes(100); }), 0);
 }
 
-// A reshard that goes both to others and to oneself, and its ranks' memory.
+// A reshard that sends both to other ranks and to the rank itself, and its ranks' memory.
 struct Ranks {
   explicit Ranks(ReshardStrategy strategy) {
     ReshardSpec spec;
@@ -70,7 +70,7 @@ struct Ranks {
       scratches.emplace_back(static_cast<size_t>(plan.scratchBytes), kUntouched);
     }
   }
-  // Buffers of a receiver that pulls.
+  // The buffers of a receiver that pulls.
   ReshardBuffers buffersOf(size_t receiver) {
     const auto own = [](Bytes &bytes) {
       return OwnBuffer{bytes.data(), static_cast<int64_t>(bytes.size()), nullptr};
@@ -110,7 +110,7 @@ Status countLaunch(const kernels::ReshardCopy &, void *) {
   return {};
 }
 
-// The kernel's launch is a fake: what the driver allocates is its own.
+// The kernel's launch is a fake, so allocations of the driver do not count.
 TEST(AllocationsTest, AReshardOnGpuMemoryMakesNone) {
   dl::FakeCuda fake(1);
   auto gpu = dl::GpuContext::open(fake.table(), 0).take();

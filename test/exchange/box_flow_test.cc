@@ -1,4 +1,4 @@
-// Parts of boxes, against their rows one by one.
+// Compares parts of boxes with their rows one by one.
 
 #include "runtime/exchange/flow/box_flow.h"
 #include "test/exchange/reshard_cases.h"

@@ -27,7 +27,7 @@ protected:
     EXPECT_EQ(fake_.liveAllocations(), 0);
   }
   uint32_t post(CallQueue::Call call) { return queue_->post(stream_, std::move(call)).take(); }
-  // Whether the stream has gone past what is on it now.
+  // Returns true if the stream has passed the work that is on it now.
   bool isOver() {
     EXPECT_EQ(cuda_.eventRecord(end_, stream_), 0);
     return cuda_.eventQuery(end_) == dl::kCudaSuccess;

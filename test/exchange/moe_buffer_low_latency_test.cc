@@ -1,6 +1,6 @@
 // The low-latency mode of MoeBuffer over a fake driver, with the kernels' device code on host
-// threads: rounds against the reference, beside calls of the normal mode; hooks, a graph, rows
-// written in place; what is refused.
+// threads: rounds compared with the reference, mixed with calls of the normal mode; hooks, a graph,
+// rows written in place; refusals.
 
 #include "test/exchange/moe_low_latency_rounds.h"
 
@@ -59,7 +59,7 @@ TEST_F(MoeLowLatencyTest, TwoBatchesOverlap) {
     EXPECT_EQ(buffer.lowLatencyCombineInput().status().message(),
               "moe buffer of rank " + std::to_string(r) +
                   ": low-latency mode: call 0, which uses the same buffer, was not received");
-    // In the order that suits the rank.
+    // Each rank uses a different order.
     batches.receive(r);
     EXPECT_EQ(buffer.lowLatencyReceive(batches.hooks[r], rank.order).message(),
               "moe buffer of rank " + std::to_string(r) + ": low-latency mode: call " +
@@ -111,7 +111,7 @@ TEST_F(MoeLowLatencyTest, GraphsAndTheNormalModeNeedNoCleaning) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
-// From shape to shape within the same bytes, and after an odd number of calls.
+// Changes the shape within the same number of bytes, and after an odd number of calls.
 TEST_F(MoeLowLatencyTest, CleanedItTakesAnotherShape) {
   std::minstd_rand random(27);
   for (int numRanks = 1; numRanks <= 3; ++numRanks) {
@@ -177,7 +177,7 @@ TEST_F(MoeLowLatencyTest, CleaningForDifferentShapesEndsBoth) {
   });
 }
 
-// More of them than the mode needs are there, too.
+// Bytes beyond those that the mode needs are usable, too.
 TEST_F(MoeLowLatencyTest, BytesForTheNetworkAreItsMemory) {
   const int64_t bytes = MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2) + 1280;
   MoeRanks all = syncedRanks(fake_, 2, [&](int r) {
@@ -257,7 +257,7 @@ TEST_F(MoeLowLatencyTest, OptionsAndArgumentsAreChecked) {
             who + "numTokens is 13; maxTokens is 12");
   EXPECT_EQ(refused([](auto &c) { c.x = nullptr; }),
             who + "`x` is null or not aligned to 16 bytes");
-  // The GPU finds those.
+  // The GPU finds wrong indices.
   must(rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order));
   rank.wait();
   EXPECT_NE(rank.buffer->check().message().find("has an unknown expert, or the same one twice"),

@@ -1,5 +1,5 @@
 // MoeBuffer over a fake driver, with the kernels' device code on host threads: life cycle, whole
-// rounds against the reference, handles that are forged, ranks that do not come.
+// rounds compared with the reference, forged handles, missing ranks.
 
 #include "runtime/base/dtype.h"
 #include "test/conformance/emulated_peers.h"
@@ -54,8 +54,8 @@ TEST_F(MoeBufferTest, RoundsAreThoseOfTheReference) {
         kMoeNodeRanks, rounds);
 }
 
-// Calls begin after the event that they are given, not after what is on the caller's stream, and
-// record one at their end.
+// Calls begin after the event that they are given, not after the work on the caller's stream, and
+// record an event at their end.
 TEST_F(MoeBufferTest, EventsOrderCalls) {
   const auto all = ranks(1);
   Rank &rank = *all[0];
@@ -94,7 +94,7 @@ TEST_F(MoeBufferTest, EventsOrderCalls) {
   EXPECT_EQ(cuda.eventDestroy(done), 0);
 }
 
-// The counts of a call that has failed half way come later, so the next call is none any more.
+// The counts of a call that failed half-way arrive later, so the next call must fail.
 TEST_F(MoeBufferTest, ADriverThatFailsInTheMiddleOfACallEndsTheBuffer) {
   auto all = ranks(1);
   MoeRank &rank = *all[0];
@@ -107,7 +107,7 @@ TEST_F(MoeBufferTest, ADriverThatFailsInTheMiddleOfACallEndsTheBuffer) {
     return rank.buffer->dispatch(in.tokens, in.routing, in.layout, options, in.handle, rank.order)
         .status();
   };
-  // The first of a call's two event records is before its kernels.
+  // The first of a call's two event records precedes its kernels.
   fake_.failNext("eventRecord", dl::kCudaInvalidValue);
   EXPECT_EQ(dispatch().code(), kCollDevice);
   EXPECT_TRUE(dispatch().ok());
@@ -256,14 +256,14 @@ TEST_F(MoeBufferTest, CardsAreChecked) {
             "another size");
   EXPECT_EQ(refusal([](auto &cards) { cards[0].boot[3] ^= 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is from another node");
-  // An earlier process's, of this very rank.
+  // The card of an earlier process of this very rank.
   EXPECT_EQ(refusal([](auto &cards) { cards[0].process += 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is not that of this buffer");
-  // One with the same id in another container.
+  // The card of a process with the same id in another container.
   EXPECT_NE(a.buffer->card().processes, 0u);
   EXPECT_EQ(refusal([](auto &cards) { cards[0].processes += 1; }),
             "moe buffer of rank 0: moe: the card of rank 0 is not that of this buffer");
-  // A process that is not there.
+  // The card of a process that does not exist.
   EXPECT_NE(refusal([](auto &cards) {
               cards[1].process += 1;
               std::fill(std::begin(cards[1].memory.ipc.bytes), std::end(cards[1].memory.ipc.bytes),
@@ -292,7 +292,7 @@ TEST_F(MoeBufferTest, ARankThatDoesNotComeEndsTheOther) {
   EXPECT_EQ(rank.buffer->dispatchLayout(in.routing, in.layout, rank.order).code(), kCollTimeout);
 }
 
-// Its kernels do come to run, and would leave their counts to the next call.
+// The kernels run too late, and would leave their counts to the next call.
 TEST_F(MoeBufferTest, CountsThatAreLateEndTheBuffer) {
   const auto all = ranks(1, 100'000);
   Rank &rank = *all[0];
@@ -319,7 +319,7 @@ TEST_F(MoeBufferTest, CountsThatAreLateEndTheBuffer) {
 }
 
 // All ranks find it from the counts: before a dispatch returns that waits for them, and after one
-// that does not.
+// that does not wait.
 TEST_F(MoeBufferTest, MoreTokensThanARankHasRoomForEndAll) {
   for (const int64_t worst : {0, 5, 1000}) {
     SCOPED_TRACE(worst);
@@ -337,7 +337,7 @@ TEST_F(MoeBufferTest, MoreTokensThanARankHasRoomForEndAll) {
     from.tokens.hidden = 64;
     MoeDispatchOptions options;
     options.worstCaseTokens = worst;
-    // A rank that hears first of another one's end says that.
+    // A rank that learns first of the end of another one reports that.
     std::atomic<int> named{0};
     beside(all, [&](size_t r, Rank &rank) {
       MoeBuffer &buffer = *rank.buffer;
@@ -402,7 +402,7 @@ TEST_F(MoeBufferTest, WrongArgumentsAreRefused) {
             std::string::npos);
 }
 
-// Its arrays say where rows are in the memory of that buffer's ranks.
+// A handle's arrays say where rows are in the memory of the ranks of its buffer.
 TEST_F(MoeBufferTest, AHandleOfAnotherBufferIsRefused) {
   std::minstd_rand random(8);
   const std::vector<MoeRankCase> world = randomMoeCase(sizesFor(1, random), random);
@@ -425,12 +425,12 @@ TEST_F(MoeBufferTest, AHandleOfAnotherBufferIsRefused) {
   EXPECT_TRUE(
       first[0]->buffer->dispatchAgain(in.tokens, received->handle, {}, first[0]->order).ok());
   first[0]->wait();
-  // Memory for a new buffer is often that of the one before.
+  // A new buffer often gets the memory of the previous one.
   EXPECT_TRUE(first[0]->buffer->destroy().ok());
   expectRefusals(*ranks(1)[0], received->handle);
 }
 
-// The peers wait for the calls of a rank with a wrong index, which counts as -1.
+// The peers wait for the calls of a rank with a wrong index; the index counts as -1.
 TEST_F(MoeBufferTest, AWrongIndexEndsNoCall) {
   auto all = ranks(2);
   std::minstd_rand random(7);

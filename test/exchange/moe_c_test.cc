@@ -1,5 +1,5 @@
-// The C interface of MoeBuffer over a fake driver, with the kernels' device code on host threads:
-// a round of each mode against the reference, two nodes over tcp, what is refused.
+// The C interface of MoeBuffer over a fake driver, with the kernels' device code on host threads: a
+// round of each mode compared with the reference, two nodes over tcp, refusals.
 
 #include "runtime/exchange/moe/moe_c.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 void ok(int32_t code) { ASSERT_EQ(code, kCollOk) << coll_moe_last_error(); }
 
-// A rank of two.
+// One of two ranks.
 struct Member {
   CollMoe *buffer = nullptr;
   CollMoeOrder order = {};
@@ -144,7 +144,7 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
   ok(coll_moe_dispatch_again(buffer, &x, received.handle, 4, order, &again));
   wait(r);
   expectBytes("x again", static_cast<const char *>(again.x), expected.x);
-  // Each rank gives back what it got: a token's row, as often as ranks have it.
+  // Each rank returns what it received, so a token's row comes back as often as ranks received it.
   std::vector<uint16_t> out(from.x.size() / 2 + 8);
   CollMoeCombine combine = {};
   combine.x = again.x;
@@ -152,7 +152,7 @@ void MoeCTest::playNormal(size_t r, const MoeRankCase &from, const MoeHostReceiv
   combine.hidden = x.hidden;
   combine.numSms = 4;
   combine.out = out.data();
-  // And the weights of its experts, which those of each token's come back from.
+  // It also returns the weights of its experts, from which the weights of each token come back.
   std::vector<float> outWeights(from.topkIdx.size() + 1);
   combine.topkWeights = received.topkWeights;
   combine.numTopk = routing.numTopk;

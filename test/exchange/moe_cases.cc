@@ -20,7 +20,7 @@ float fraction(std::minstd_rand &random) {
   return std::uniform_real_distribution<float>(0, 1)(random);
 }
 
-// `numTopk` different experts of the first `among`, -1 where there are none left or by chance.
+// Draws `numTopk` different experts from the first `among`; -1 if there are no more, or by chance.
 void route(int64_t *row, int numTopk, int among, float dropped, std::minstd_rand &random) {
   std::vector<int64_t> experts(static_cast<size_t>(among));
   for (int e = 0; e < among; ++e)

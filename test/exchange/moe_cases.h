@@ -1,4 +1,5 @@
-// moe_cases.h - random tokens and routes for the tests of the exchange in a mixture of experts.
+// moe_cases.h - random tokens and routes for the tests of the token exchange of a mixture of
+// experts.
 
 #ifndef COLL_TEST_EXCHANGE_MOE_CASES_H
 #define COLL_TEST_EXCHANGE_MOE_CASES_H
@@ -25,8 +26,8 @@ struct MoeSizes {
 // Up to 8 ranks, 16 experts each, top-k 1 to 16, `maxTokens` tokens, rows of any kind.
 MoeSizes randomMoeSizes(std::minstd_rand &random, int64_t maxTokens);
 
-// One rank's tokens, owned. Some are dropped, wholly or in part; some worlds are skewed to few
-// experts; some ranks have none.
+// One rank's tokens, with their memory. Some tokens are dropped, completely or in part; in some
+// cases few experts get most tokens; some ranks have no tokens.
 struct MoeRankCase {
   std::vector<int64_t> topkIdx;
   std::vector<float> topkWeights;

@@ -1,4 +1,4 @@
-// moe_emulated.h - what a MoeBuffer works with over a fake driver: the kernels' device code on host
+// moe_emulated.h - the platform of a MoeBuffer over a fake driver: the kernels' device code on host
 // threads.
 
 #ifndef COLL_TEST_EXCHANGE_MOE_EMULATED_H
@@ -8,7 +8,8 @@
 
 namespace coll::rt::test {
 
-// Small grids; each kernel runs beside those of its peers. `cuda`: a FakeCuda's.
+// Uses small grids; each kernel runs concurrently with those of its peers. `cuda` is that of a
+// FakeCuda.
 MoePlatform emulatedMoe(const dl::Cuda &cuda);
 
 } // namespace coll::rt::test

@@ -1,5 +1,5 @@
-// A libcoll-moe.so whose GPUs a fake driver plays: for tests in other languages. Memory of these
-// GPUs is the host's.
+// A libcoll-moe.so over a fake driver, for tests in other languages. The memory of its GPUs is host
+// memory.
 
 #include "test/exchange/moe_emulated.h"
 #include "test/support/fakes/cuda.h"
@@ -7,7 +7,7 @@
 namespace coll::rt::test {
 namespace {
 
-// As long as the process, as a driver is.
+// Lives as long as the process, like a driver.
 dl::FakeCuda &fake() {
   static auto &cuda = *new dl::FakeCuda(4);
   return cuda;
@@ -17,7 +17,7 @@ const auto &platform = *new ScopedMoePlatform(emulatedMoe(fake().table()));
 } // namespace
 } // namespace coll::rt::test
 
-// What PyTorch and the like have of their own.
+// PyTorch and similar libraries have this function themselves.
 extern "C" int32_t coll_moe_test_wait(int32_t device, void *stream) {
   using namespace coll::rt;
   test::fake().setCurrent(device);

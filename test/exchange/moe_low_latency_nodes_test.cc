@@ -1,6 +1,6 @@
-// The low-latency mode of MoeBuffer where ranks are on several nodes, all of them in this process:
-// rounds against the reference, bit for bit; what crosses the network; graphs, two batches at a
-// time; ranks that are gone, late, or send what they should not.
+// The low-latency mode of MoeBuffer with ranks on several nodes, all of them in this process:
+// rounds compared with the reference, bit for bit; what crosses the network; graphs, two batches at
+// a time; ranks that are gone, late, or send wrong data.
 
 #include "test/exchange/moe_low_latency_rounds.h"
 #include "test/exchange/moe_nodes_rounds.h"
@@ -78,7 +78,7 @@ TEST_F(MoeLowLatencyNodesTest, ATokenCrossesOnceForEachRankAndComesBackFromEachE
   std::minstd_rand random(31);
   const LowLatencyWorld world = lowLatencyWorld(shape, kRanks, kCollBf16, false, random);
   const int64_t local = shape.numExperts / kRanks, rowBytes = shape.hidden * 2;
-  // Counts of the data from `source` to `target`: tokens, and pairs of a token and an expert.
+  // Counts the data from `source` to `target`: tokens, and pairs of a token and an expert.
   const auto crossing = [&](size_t source, int64_t target) {
     std::pair<int64_t, int64_t> found = {0, 0};
     const MoeRouting &routing = world.cases[source].routing;
@@ -113,7 +113,7 @@ TEST_F(MoeLowLatencyNodesTest, ATokenCrossesOnceForEachRankAndComesBackFromEachE
     rank.wait();
     lowLatencyCombine(rank, memory, false);
     rank.wait();
-    // What this rank has got does not say that all it sends has gone.
+    // That this rank has received everything does not mean that everything it sends has been sent.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (rank.buffer->netBytesSent() < there + back &&
            std::chrono::steady_clock::now() < deadline)
@@ -133,14 +133,15 @@ TEST_F(MoeLowLatencyNodesTest, ATwoBatchesOverlap) {
   beside(all, [&](size_t r, MoeRank &rank) {
     TwoBatches batches(worlds, shape, kRanks, r, rank);
     batches.dispatch();
-    // In the order that suits the rank.
+    // Each rank uses a different order.
     batches.receive(r % 2);
     batches.receive(1 - r % 2);
     batches.finish();
   });
 }
 
-// The host is told of no call of a graph; those of the normal mode go by the same connections.
+// The host does not learn of the calls of a graph; those of the normal mode use the same
+// connections.
 TEST_F(MoeLowLatencyNodesTest, GraphsBetweenCallsOfTheNormalMode) {
   constexpr int kRanks = 4;
   std::minstd_rand random(33);
@@ -182,7 +183,8 @@ TEST_F(MoeLowLatencyNodesTest, GraphsBetweenCallsOfTheNormalMode) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
-// Calls take buffers in turns as they are captured, so a replay begins where the last one ended.
+// Captured calls alternate between the buffers, so a replay begins with the buffer with which the
+// previous one ended.
 TEST_F(MoeLowLatencyNodesTest, AGraphOfAnOddNumberOfCallsIsReplayed) {
   constexpr int kRanks = 4;
   std::minstd_rand random(34);
@@ -216,7 +218,7 @@ TEST_F(MoeLowLatencyNodesTest, AGraphOfAnOddNumberOfCallsIsReplayed) {
 
 void clean(MoeRanks &all, const MoeLowLatencyShape &shape) {
   beside(all, [&](size_t r, MoeRank &rank) {
-    // Some are early: messages of the new shape meet ranks that have not come to it.
+    // Some ranks are early: messages of the new shape arrive at ranks that do not have it yet.
     std::this_thread::sleep_for(std::chrono::milliseconds(r % 3 * 5));
     must(rank.buffer->lowLatencyClean(shape, rank.order));
   });
@@ -255,7 +257,7 @@ TEST_F(MoeLowLatencyNodesTest, CleanedItTakesAnotherShape) {
   }
 }
 
-// Without the host's waiting for anything in between, and with the normal mode around it.
+// The host waits for nothing in between, and calls of the normal mode precede and follow.
 TEST_F(MoeLowLatencyNodesTest, AnotherShapeComesInTheOrderOfTheStream) {
   constexpr int kRanks = 4;
   std::minstd_rand random(37);
@@ -296,7 +298,7 @@ TEST_F(MoeLowLatencyNodesTest, CleaningIsRefusedWhereItCannotBe) {
   MoeRanks all = ranks(2, 1);
   MoeBuffer &buffer = *all[1]->buffer;
   const std::string who = "invalid call: moe buffer of rank 1: low-latency mode: ";
-  // In GPU memory it has room.
+  // GPU memory has room for it.
   const MoeLowLatencyShape shape = {15, 256, 3, 6};
   ASSERT_LE(MoeBuffer::lowLatencyBytes(shape, 2),
             MoeBuffer::lowLatencyBytes(lowLatencyShape(2), 2));
@@ -348,7 +350,7 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeToCleanEndsTheOthers) {
 TEST_F(MoeLowLatencyNodesTest, IdentityAndSizes) {
   const MoeLowLatencyShape shape = lowLatencyShape(4);
   EXPECT_EQ(MoeBuffer::lowLatencyHostBytes(shape, 4, 8), 0);
-  // To and from three others, two buffers, a combine's worst case each.
+  // To and from three others, two buffers, with a combine's worst case each.
   const int64_t combine = shape.maxTokens * 3 * (shape.hidden * 2 + 16) +
                           static_cast<int64_t>(sizeof(kernels::LowLatencyMessage));
   EXPECT_GE(MoeBuffer::lowLatencyHostBytes(shape, 4, 1), 2 * 2 * 3 * combine);
@@ -401,7 +403,7 @@ TEST_F(MoeLowLatencyNodesTest, AShapeThatDiffersIsNamedByAll) {
   }
 }
 
-// Every rank but one makes a call, which does not end well; what it then says of it.
+// Every rank but one makes a call, which fails; returns what the call reports.
 template <typename Spoil>
 void expectFailures(MoeRanks &all, int except, CollCode code, const std::string &text,
                     Spoil &&spoil) {
@@ -415,7 +417,7 @@ void expectFailures(MoeRanks &all, int except, CollCode code, const std::string 
     LowLatencyMemory memory =
         lowLatencyMemory(rank, world.cases[r], shape, numRanks, kCollBf16, false);
     spoil(r, memory);
-    // Where this thread comes late, the call knows already.
+    // If this thread is late, the call already reports the failure.
     Status status = rank.buffer->lowLatencyDispatch(memory.dispatch, memory.rows, rank.order);
     if (status.ok()) {
       rank.wait();
@@ -459,7 +461,7 @@ TEST_F(MoeLowLatencyNodesTest, AbortEndsAll) {
 TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOthers) {
   for (const int nodeSize : {1, 2}) {
     const int last = 2 * nodeSize - 1;
-    // Slow machines reach their calls within it.
+    // Slow machines reach their calls within this time.
     MoeRanks all = ranks(2 * nodeSize, nodeSize, nodeSize * 2'000'000);
     expectFailures(all, last, kCollTimeout,
                    "rank " + std::to_string(last) +
@@ -468,7 +470,7 @@ TEST_F(MoeLowLatencyNodesTest, ARankThatDoesNotComeEndsTheOthers) {
   }
 }
 
-// That is told, and not found at the deadline.
+// The failure is reported at once, not at the deadline.
 TEST_F(MoeLowLatencyNodesTest, ADriverThatFailsOneRankEndsAll) {
   ScopedMoePlatform platform(failingMoe(fake_));
   const auto began = std::chrono::steady_clock::now();
@@ -497,7 +499,7 @@ TEST_F(MoeLowLatencyNodesTest, AnotherCallEndsBoth) {
                  });
 }
 
-// Experts' rows for a token that there is not: `sources` were written over.
+// Experts return rows for a token that does not exist, because `sources` were overwritten.
 TEST_F(MoeLowLatencyNodesTest, AMessageIsCheckedBeforeItIsUsed) {
   MoeRanks all = ranks(2, 1);
   const MoeLowLatencyShape shape = lowLatencyShape(2);
@@ -510,7 +512,7 @@ TEST_F(MoeLowLatencyNodesTest, AMessageIsCheckedBeforeItIsUsed) {
     rank.wait();
     if (r == 1)
       std::fill_n(memory.rows.sources, static_cast<size_t>(3 * shape.rowsOfExpert(2)), 0xffffffffu);
-    // Refused where the message is here already.
+    // The call fails if the message has already arrived.
     (void)rank.buffer->lowLatencyCombine(memory.combine, memory.rows, rank.order);
     rank.wait();
     const Status status = rank.buffer->check();

@@ -1,5 +1,5 @@
-// Properties of the low-latency reference itself: a case done by hand, rows that come back as they
-// went, what the log format loses, and what is refused.
+// Properties of the low-latency reference itself: a case computed by hand, rows that return
+// unchanged, the loss of the log format, and refusals.
 
 #include "runtime/exchange/moe/low_latency_reference.h"
 
@@ -13,7 +13,7 @@
 namespace coll::rt::test {
 namespace {
 
-// Two ranks, an expert each, rows of 128 equal values.
+// Two ranks with one expert each, rows of 128 equal values.
 class ByHand : public testing::Test {
 protected:
   ByHand() {
@@ -116,7 +116,7 @@ TEST_F(ByHand, BadInputIsRefusedByName) {
   EXPECT_EQ(refusal([](auto &) {}), "moe low latency: hidden is 64; it must be a multiple of 128");
 }
 
-// A row that one expert gives back, unweighted.
+// A row that one expert returns, unweighted.
 std::vector<float> throughLog(const std::vector<float> &values) {
   MoeLowLatencyShape shape = {1, 128, 1, 1};
   const int64_t topk = 0;
@@ -151,7 +151,7 @@ TEST(MoeLogFormatTest, ErrorsAreHalfAStep) {
                     (random() % 2 ? 1.0f : -1.0f)));
     values[random() % 128] = 0;
     const std::vector<float> got = throughLog(values);
-    // Half a step, and bf16's own rounding.
+    // Half a step of the format, and the rounding of bf16.
     const float bound = std::exp2(octaves / 510 / 2) - 1 + 1 / 200.0f;
     for (size_t i = 0; i < 128; ++i)
       ASSERT_NEAR(got[i], values[i], bound * std::fabs(values[i])) << round;

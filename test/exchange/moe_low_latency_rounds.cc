@@ -119,7 +119,7 @@ void playRound(MoeRank &rank, size_t r, const LowLatencyWorld &world,
   rank.wait();
   must(rank.buffer->check());
   expectRows(memory.rows, world.rows[r]);
-  // The experts' rows: in the buffer, or in memory of their own.
+  // The experts' rows are in the buffer, or in separate memory.
   if (round % 4 == 1) {
     auto view = rank.buffer->lowLatencyCombineInput();
     must(view.status());

@@ -1,4 +1,4 @@
-// moe_low_latency_rounds.h - rounds of a MoeBuffer's low-latency mode, against the reference.
+// moe_low_latency_rounds.h - rounds of a MoeBuffer's low-latency mode, compared with the reference.
 
 #ifndef COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
 #define COLL_TEST_EXCHANGE_MOE_LOW_LATENCY_ROUNDS_H
@@ -11,10 +11,10 @@
 
 namespace coll::rt::test {
 
-// A small one: three experts a rank.
+// A small shape with three experts per rank.
 MoeLowLatencyShape lowLatencyShape(int numRanks);
 
-// What a round's calls of one rank work on, in its GPU's memory.
+// The memory of a round's calls of one rank, on its GPU.
 struct LowLatencyMemory {
   MoeLowLatencyDispatch dispatch;
   MoeLowLatencyRows rows;
@@ -38,7 +38,7 @@ LowLatencyMemory lowLatencyMemory(MoeRank &rank, const MoeRankCase &from,
                                   const MoeLowLatencyShape &shape, int numRanks, CollDtype dtype,
                                   bool log);
 
-// A round of all ranks: what goes in, and what has to come out.
+// A round of all ranks: the input and the expected output.
 struct LowLatencyWorld {
   std::vector<MoeRankCase> cases;
   std::vector<std::vector<char>> experts; // rows that ranks give back
@@ -73,16 +73,16 @@ private:
   dl::CudaGraphExec exec_ = nullptr;
 };
 
-// Two batches of one rank beside each other, the first in bf16, the second in fp8.
+// Two batches of one rank at the same time, the first in bf16, the second in fp8.
 class TwoBatches {
 public:
-  // Arguments for rank `number`; `worlds` outlive them.
+  // Arguments for rank `number`; `worlds` must outlive them.
   TwoBatches(const LowLatencyWorld (&worlds)[2], const MoeLowLatencyShape &shape, int numRanks,
              size_t number, MoeRank &rank);
 
   void dispatch();
   void receive(size_t batch) { must(buffer().lowLatencyReceive(hooks[batch], rank_.order)); }
-  // When both were received: combines both, waits, and compares.
+  // Called when both were received: combines both, waits, and compares.
   void finish();
 
   LowLatencyMemory memory[2];
@@ -96,7 +96,7 @@ private:
   MoeRank &rank_;
 };
 
-// Random rounds in all formats, of synced ranks that have this shape.
+// Makes random rounds in all formats, with synced ranks that have this shape.
 void playLowLatencyRounds(MoeRanks &all, const MoeLowLatencyShape &shape, uint32_t rounds,
                           std::minstd_rand &random);
 inline void playLowLatencyRounds(MoeRanks &all, uint32_t rounds, std::minstd_rand &random) {

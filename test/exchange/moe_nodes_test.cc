@@ -1,4 +1,4 @@
-// MoeBuffer where ranks are on several nodes, all of them in this process: GPUs of a fake driver,
+// MoeBuffer with ranks on several nodes, all of them in this process: GPUs of a fake driver,
 // emulated kernels, nodes connected by a transport.
 
 #include "test/exchange/moe_low_latency_rounds.h"
@@ -49,7 +49,7 @@ TEST_F(MoeNodesTest, RoundsAreThoseOfTheReferenceOverLoopback) {
   playRounds(6, 2, 3);
 }
 
-// As many ranks as a node has that nothing is said of.
+// The default number of ranks per node.
 TEST_F(MoeNodesTest, TwoWholeNodes) {
   test::playMoeRounds(
       fake_,
@@ -75,7 +75,7 @@ struct Small {
   MoeInputs in;
 };
 
-// A small case for each of these ranks, which are all unless there are `numRanks`.
+// A small case for each of these ranks, by default for all ranks of the job.
 std::vector<Small> smallCases(MoeRanks &all, int64_t numTokens = 20, int64_t hidden = 48,
                               int numRanks = 0) {
   std::minstd_rand random(9);
@@ -129,7 +129,7 @@ TEST_F(MoeNodesTest, ATokenCrossesOnceForEachNode) {
     ASSERT_TRUE(again.ok()) << again.status().toString();
     rank.wait();
     EXPECT_EQ(buffer.netBytesSent() - before, crossing(r) * rowBytes + signs);
-    // One row for each token that came from another node goes back.
+    // One row is returned for each token that came from another node.
     MoeCombine combine;
     combine.x = received->x;
     combine.numRows = received->handle.numRecv;
@@ -174,14 +174,15 @@ TEST_F(MoeNodesTest, ARankWithoutTokensNeedsNoPointers) {
 
 // --- calls return before they are done
 
-// The stream goes no further until `mayGo`.
+// Blocks the stream until `mayGo`.
 void hold(MoeRank &rank, const std::atomic<bool> &mayGo) {
   EXPECT_EQ(dl::FakeCuda::enqueue(rank.order.compute,
                                   [&mayGo] { return [&mayGo] { return mayGo.load(); }; }),
             dl::kCudaSuccess);
 }
 
-// The rows that this rank has received, given back as they are; `numRows` where only the GPU knows.
+// Returns the rows that this rank has received, unchanged; `numRows` if only the GPU knows the
+// number.
 MoeCombine giveBack(const MoeReceived &received, const Small &small, int64_t numRows) {
   MoeCombine combine;
   combine.x = received.x;
@@ -203,7 +204,7 @@ TEST_F(MoeNodesTest, ACallReturnsBeforeItIsDone) {
     std::vector<dl::CudaEvent> done(4);
     std::atomic<bool> mayGo{false};
     for (size_t r = 0; r < 4; ++r) {
-      // All of it in one thread: nothing waits for another rank.
+      // One thread makes all calls, because no call waits for another rank.
       MoeRank &rank = *all[r];
       fake_.setCurrent(static_cast<int>(r));
       ASSERT_EQ(fake_.table().eventCreate(&done[r], dl::kCudaEventNoTiming), 0);
@@ -227,7 +228,7 @@ TEST_F(MoeNodesTest, ACallReturnsBeforeItIsDone) {
       all[r]->end();
       EXPECT_TRUE(all[r]->buffer->check().ok());
       EXPECT_EQ(fake_.table().eventQuery(done[r]), dl::kCudaSuccess);
-      // Rows came back as often as ranks have the token.
+      // A row came back as often as ranks have the token.
       const auto layout = moeReferenceLayout(cases[r].rank.routing, 4, 2).take();
       const auto *x = reinterpret_cast<const uint16_t *>(cases[r].rank.x.data());
       for (size_t i = 0; i < 20 * 48; ++i) {
@@ -276,7 +277,7 @@ TEST_F(MoeNodesTest, Identity) {
   EXPECT_EQ(fake_.misuse(), "");
 }
 
-// Every rank's `call` fails with this code, and says this.
+// `call` must fail on every rank with this code and this text.
 template <typename Call>
 void expectFailures(MoeRanks &all, int except, CollCode code, const std::string &text,
                     Call &&call) {
@@ -284,7 +285,7 @@ void expectFailures(MoeRanks &all, int except, CollCode code, const std::string 
     if (static_cast<int>(r) == except)
       return;
     Status status = call(r, rank);
-    // What ends the others may come after the call has left the rest to its kernels.
+    // The failure of the others may arrive after the call has left the rest to its kernels.
     for (int i = 0; i < 5000 && status.ok(); ++i, status = rank.buffer->check())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(status.code(), code) << status.toString();
@@ -319,8 +320,8 @@ Status dispatchFast(MoeRank &rank, const MoeRankCase &from) {
   return rank.buffer->check();
 }
 
-// A rank in a process of its own, with a GPU of its own: rounds without end. True: they have ended
-// since rank `killed` was.
+// A rank in its own process, with its own GPU, makes rounds without end. Returns true if they have
+// ended because rank `killed` was killed.
 bool playUntilKilled(int rank, int killed, int out, int in, bool lowLatency) {
   dl::FakeCuda fake(1);
   ScopedMoePlatform platform(emulatedMoe(fake.table()));
@@ -432,7 +433,7 @@ TEST_F(MoeNodesTest, AWorstCaseThatDiffersIsNamedByAll) {
   }
 }
 
-// Wherever it is in a call: that is told, and not found at the deadline.
+// Wherever the failure occurs in a call, it is reported at once, not at the deadline.
 TEST_F(MoeNodesTest, ADriverThatFailsOneRankEndsAll) {
   ScopedMoePlatform platform(failingMoe(fake_));
   const auto began = std::chrono::steady_clock::now();
@@ -487,13 +488,13 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, many[r]).status(); });
   expectFailures(all, -1, kCollInvalidCall, "netBytes is 8192; the call needs",
                  [&](size_t r, MoeRank &rank) { return dispatchSmall(rank, large[r]).status(); });
-  // No buffer has failed by that.
+  // That has not failed any buffer.
   beside(all, [&](size_t r, MoeRank &rank) {
     auto received = dispatchSmall(rank, few[r]);
     ASSERT_TRUE(received.ok()) << received.status().toString();
     rank.wait();
     EXPECT_TRUE(rank.buffer->check().ok());
-    // A handle without an owner.
+    // A handle whose owner is missing.
     MoeHandle handle = received->handle;
     handle.way = nullptr;
     EXPECT_EQ(
@@ -503,7 +504,7 @@ TEST_F(MoeNodesTest, AllRefuseWhatDoesNotFit) {
   });
 }
 
-// Rows of fp8 find room where those that come back, in bf16, do not.
+// Rows of fp8 fit, but the returned rows, which are bf16, do not.
 TEST_F(MoeNodesTest, AllRefuseACombineThatDoesNotFit) {
   constexpr int64_t kHidden = 2048;
   MoeRanks all;
@@ -556,7 +557,7 @@ TEST_F(MoeNodesTest, AllRefuseACombineThatDoesNotFit) {
     EXPECT_TRUE(rank->buffer->check().ok()) << rank->buffer->check().toString();
 }
 
-// Calls that have returned cannot be refused any more.
+// Calls that have returned can no longer be refused.
 TEST_F(MoeNodesTest, AWorstCaseThatIsExceededEndsAll) {
   auto all = ranks(4, 2);
   const std::vector<Small> cases = smallCases(all);
@@ -566,7 +567,7 @@ TEST_F(MoeNodesTest, AWorstCaseThatIsExceededEndsAll) {
   EXPECT_EQ(dispatchSmall(*all[0], cases[0]).status().code(), kCollInvalidCall);
 }
 
-// Memory for a new buffer is often that of the one before.
+// A new buffer often gets the memory of the previous one.
 TEST_F(MoeNodesTest, HandlesOfABufferThatIsGoneAreRefused) {
   std::vector<MoeHandle> stale(2);
   for (const bool isStale : {false, true}) {
@@ -608,7 +609,7 @@ TEST_F(MoeNodesTest, ALayoutThatIsNotThereIsRefused) {
   });
 }
 
-// What a layout says is the caller's, and may be anything.
+// The layout comes from the caller, and may contain anything.
 TEST_F(MoeNodesTest, CountsThatCannotBeEndAll) {
   auto all = ranks(4, 2);
   const std::vector<Small> cases = smallCases(all);

@@ -1,5 +1,5 @@
-// MoeBuffer on several nodes over verbs: over devices that exist in this process only, and over the
-// machine's.
+// MoeBuffer on several nodes over verbs: over fake devices in this process, and over the machine's
+// devices.
 
 #include "runtime/net/verbs/verbs.h"
 #include "test/exchange/moe_low_latency_rounds.h"
@@ -33,7 +33,7 @@ TEST(MoeNodesVerbsTest, RoundsOverFakeDevices) {
   playLowLatency(fake, **transport, 4, 2, 4);
 }
 
-// Long enough for a slow emulated machine, too.
+// The timeout is long enough for a slow emulated machine.
 TEST(MoeNodesVerbsTest, RoundsOverDevices) {
   auto secret = net::Secret::create("a secret of this test");
   auto transport = net::createVerbsTransport(net::VerbsOptions::fromEnv(), *secret);

@@ -1,4 +1,4 @@
-// Properties of the reference itself: nothing lost, nothing twice, everything in order.
+// Properties of the reference itself: nothing is lost or duplicated, and everything is in order.
 
 #include "runtime/base/dtype.h"
 #include "test/exchange/moe_cases.h"
@@ -21,7 +21,7 @@ std::set<int64_t> ranksOf(const MoeRankCase &from, int64_t token, int numRanks) 
   return ranks;
 }
 
-// What rank `rank` has to receive, as (source, token) in order.
+// What rank `rank` must receive, as (source, token) in order.
 std::vector<std::pair<size_t, int64_t>> expectedAt(const std::vector<MoeRankCase> &world,
                                                    int64_t rank) {
   std::vector<std::pair<size_t, int64_t>> expected;
@@ -78,7 +78,7 @@ TEST(MoeReferenceTest, DispatchBringsEachTokenOnceInOrder) {
   }
 }
 
-// Rows that come back as they went: every token returns as often as it had ranks.
+// Rows are returned unchanged, so every token comes back as often as ranks had it.
 TEST(MoeReferenceTest, CombineOfWhatWasDispatchedCountsRanks) {
   std::minstd_rand random(2);
   for (int round = 0; round < kRounds / 4 && !HasFailure(); ++round) {
@@ -152,7 +152,7 @@ TEST(MoeReferenceTest, CachedModeTakesTheSameRoutes) {
 }
 
 TEST(MoeReferenceTest, ChannelsAndAlignment) {
-  // 5 tokens to the one rank, in 2 channels of 3 and 2.
+  // 5 tokens to the only rank, in 2 channels of 3 and 2.
   std::vector<int64_t> topk = {0, 1, -1, 0, 1};
   std::vector<char> x(5 * 16);
   MoeDispatchCall call;

@@ -17,7 +17,7 @@
 
 namespace coll::rt::test {
 
-// A rank: its buffer, and GPU memory to call with.
+// A rank: its buffer, and GPU memory for its calls.
 class MoeRank {
 public:
   MoeRank(dl::FakeCuda &fake, const MoeBufferOptions &options);
@@ -28,17 +28,17 @@ public:
     memory_.push_back(fake_.allocate(count * sizeof(T) + 64, gpu_));
     return static_cast<T *>(memory_.back());
   }
-  // GPU memory of the fake is the host's.
+  // The GPU memory of the fake driver is host memory.
   template <typename T>
   T *put(const std::vector<T> &values) {
     T *data = room<T>(values.size());
     std::copy(values.begin(), values.end(), data);
     return data;
   }
-  // Until what is on the rank's stream is done.
+  // Waits until the work on the rank's stream is done.
   void wait();
-  // Sees the end of what calls have left on the communication stream, those that failed too: the
-  // others' buffers may go then.
+  // Waits for everything that calls, including failed ones, have put on the communication stream.
+  // Afterwards the others' buffers may be destroyed.
   void end();
 
   std::unique_ptr<MoeBuffer> buffer;
@@ -51,7 +51,7 @@ private:
 };
 using MoeRanks = std::vector<std::unique_ptr<MoeRank>>;
 
-// `body(number, rank)` for each rank, on a thread of its own.
+// Runs `body(number, rank)` for each rank, each in its own thread.
 template <typename Body>
 void beside(MoeRanks &all, Body &&body) {
   std::vector<std::thread> threads;
@@ -60,9 +60,9 @@ void beside(MoeRanks &all, Body &&body) {
   for (std::thread &thread : threads)
     thread.join();
 }
-// They get each other's cards.
+// Exchanges the cards of all ranks and syncs.
 void syncAll(MoeRanks &all);
-// Ranks with the options that optionsOf(rank) gives, synced.
+// Creates ranks with the options that optionsOf(rank) returns, synced.
 template <typename OptionsOf>
 MoeRanks syncedRanks(dl::FakeCuda &fake, int numRanks, OptionsOf &&optionsOf) {
   MoeRanks all;
@@ -72,7 +72,7 @@ MoeRanks syncedRanks(dl::FakeCuda &fake, int numRanks, OptionsOf &&optionsOf) {
   return all;
 }
 
-// What a rank calls with, in its GPU's memory.
+// The inputs of a rank's calls, in its GPU's memory.
 struct MoeInputs {
   MoeRouting routing;
   MoeTokens tokens;

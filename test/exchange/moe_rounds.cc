@@ -16,7 +16,7 @@ MoeSizes sizesFor(int numRanks, std::minstd_rand &random) {
   return sizes;
 }
 
-// Whole numbers, which add up exactly, or any.
+// Random rows; of whole numbers, whose sums are exact, or of any numbers.
 std::vector<char> rowsOf(int64_t count, bool isWhole, std::minstd_rand &random) {
   std::vector<char> bytes = randomBf16(count, random);
   for (size_t i = 0; isWhole && i < bytes.size(); i += 2) {
@@ -26,10 +26,10 @@ std::vector<char> rowsOf(int64_t count, bool isWhole, std::minstd_rand &random) 
   return bytes;
 }
 
-// Where the rows are that a rank gives back.
+// Where the rows are that a rank returns.
 enum class Give { InPlace, Input, Elsewhere };
 
-// A round of all ranks, and what the reference makes of it.
+// A round of all ranks, and the reference's results.
 struct Round {
   std::vector<MoeRankCase> world;
   int nodeSize = 1;
@@ -117,7 +117,7 @@ void expectHandle(const MoeHandle &handle, const MoeHostHandle &expected) {
   expectBytes("source", handle.recvSourceIdx, expected.recvSourceIdx);
 }
 
-// Tokens of the ranks with this rank's place on other nodes, for any rank of this one.
+// The tokens of the ranks with this rank's place on other nodes, for any rank of this node.
 int64_t relayedBy(size_t rank, const Round &round, size_t nodeSize) {
   int64_t tokens = 0;
   for (size_t source = rank % nodeSize; source < round.world.size(); source += nodeSize) {
@@ -134,7 +134,7 @@ int64_t relayedBy(size_t rank, const Round &round, size_t nodeSize) {
   return tokens;
 }
 
-// The order of calls by events, or by the caller's stream.
+// Orders calls by events, or by the caller's stream.
 class Ordering {
 public:
   Ordering(const dl::Cuda &cuda, const MoeRank &rank, bool hasEvents)
@@ -203,7 +203,7 @@ void playRound(const dl::Cuda &cuda, MoeRank &rank, size_t number, const MoeInpu
 
   MoeCombine combine = round.combineOf(number);
   const std::vector<char> &rows = round.rows[number];
-  // GPU memory of the fake is the host's.
+  // The GPU memory of the fake driver is host memory.
   void *const places[] = {const_cast<void *>(again->x), buffer.combineInput(),
                           rank.room<char>(rows.size())};
   void *const place = places[static_cast<size_t>(round.give)];
@@ -228,7 +228,7 @@ void expectSums(const Round &round, const std::vector<MoeInputs> &in) {
       expectBytes("out", in[r].out, out[r]);
     if (round.isOneNode())
       expectBytes("outWeights", in[r].outWeights, outWeights[r]);
-    // Each node's sum is rounded, then all.
+    // The sum of each node is rounded, then the total.
     const float tolerance = 6.0f * static_cast<float>(in.size() + 2) / 512;
     for (size_t i = 0; i < out[r].size(); ++i)
       ASSERT_NEAR(bf16ToF32(in[r].out[i]), bf16ToF32(out[r][i]), tolerance) << r << " " << i;

@@ -1,4 +1,4 @@
-// Routes of tokens between nodes: what others say is checked.
+// Routes of tokens between nodes: data from other ranks is checked.
 
 #include "runtime/exchange/moe/routes.h"
 
@@ -7,7 +7,7 @@
 namespace coll::rt::test {
 namespace {
 
-// Two nodes of two ranks; this is rank 0, and rank 2 its counterpart.
+// Two nodes of two ranks; this is rank 0, and rank 2 is its counterpart.
 class MoeRoutesTest : public testing::Test {
 protected:
   MoeRoutesTest() {
@@ -17,11 +17,11 @@ protected:
       counts.perNode = {0, 0};
       counts.perExpert = {0};
     }
-    // Rank 2's tokens 0 and 2 come to ranks 1, and 0 and 1.
+    // Rank 2's token 0 goes to rank 1, and its token 2 to ranks 0 and 1.
     counts_[2].perRank = {1, 2, 0, 0};
     counts_[2].perNode = {2, 0};
     there_[1] = {{0, 2}, {2, 3}};
-    // Rank 1's token 1 comes to rank 1.
+    // Rank 1's token 1 goes to rank 1.
     counts_[1].perRank = {0, 1, 0, 0};
   }
   std::string refusal() const {

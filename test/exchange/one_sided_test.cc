@@ -1,5 +1,5 @@
-// Boxes over a connection that says what it is asked for: the bytes of a plain copy, in as few
-// requests as there can be.
+// Boxes over a connection that records its requests: the bytes of a plain copy, in as few requests
+// as possible.
 
 #include "runtime/exchange/flow/one_sided.h"
 
@@ -11,7 +11,7 @@
 namespace coll::rt::exchange::test {
 namespace {
 
-// Does each request at once, on memory of the test.
+// Executes each request at once, on memory of the test.
 class Counting final : public net::Connection {
 public:
   explicit Counting(std::vector<char> &remote) : remote_(remote) {}
@@ -74,7 +74,7 @@ int read(const StridedBox &box, std::vector<char> &remote, std::vector<char> &ow
   return connection.requests;
 }
 
-// `rows` rows, so far apart there and here.
+// `rows` rows, `there` bytes apart in the peer's memory and `here` bytes apart in the own memory.
 StridedBox plane(int64_t rows, int64_t bytes, int64_t there, int64_t here) {
   StridedBox box;
   box.rowBytes = bytes;
@@ -93,7 +93,7 @@ TEST(OneSidedTest, RowsThatAreAsFarApartAreOneRead) {
   EXPECT_EQ(read(plane(4097, 8, 16, 8), remote, own), 2);
   EXPECT_EQ(read(plane(64, 64, 1024, 128), remote, own), 4); // 16 buffers each
   EXPECT_EQ(read(plane(64, 64, 64, 128), remote, own), 4);
-  // Backwards, where strides are none.
+  // Backwards, with negative strides, which rows cannot have.
   StridedBox back = plane(5, 8, -16, 8);
   back.srcOffset = 1000;
   EXPECT_EQ(read(back, remote, own), 5);

@@ -15,7 +15,8 @@
 
 namespace coll::rt::exchange::test {
 
-// An owner in a process of its own, which publishes what `publish` says, and ends when told to.
+// An owner in its own process, which publishes the tensor that `publish` returns, and ends when
+// told to.
 struct OwnerProcess {
   explicit OwnerProcess(const std::function<void(int out, int in)> &body) {
     int up[2], down[2];
@@ -35,7 +36,7 @@ struct OwnerProcess {
     handle.assign(bytes, static_cast<size_t>(std::max<ssize_t>(count, 0)));
     close(up[0]);
   }
-  // The exit code, or minus the signal.
+  // Returns the exit code, or the negative number of the signal.
   int end(int signal) {
     if (signal)
       kill(pid, signal);
@@ -49,7 +50,7 @@ struct OwnerProcess {
   std::string handle;
 };
 
-// To the parent: the handle, or what is wrong.
+// Sends the handle, or the error, to the parent.
 inline void say(int out, const Result<std::string> &handle) {
   const std::string bytes = handle ? *handle : handle.status().toString();
   (void)!write(out, bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// Connections between ranks of an exchange: what others say at the end, and wrong calls.
+// Connections between ranks of an exchange: the last messages of others, and wrong calls.
 
 #include "runtime/exchange/flow/rank_links.h"
 #include "runtime/net/loopback/loopback.h"
@@ -22,7 +22,7 @@ protected:
     EXPECT_TRUE(status.ok()) << status.toString();
     other.join();
   }
-  // What rank 0 hears when rank 1 ends so.
+  // Returns rank 0's status when rank 1 ends with this farewell.
   Status heard(const char *farewell, size_t bytes) {
     const net::Segment segment = {const_cast<char *>(farewell), bytes, nullptr};
     EXPECT_TRUE(links_[1]->to(0).isend(&segment, 1, kEndTag).ok());

@@ -1,4 +1,4 @@
-// Owners that lie, that have no descriptors left, and tensors at the edges of what there can be.
+// Owners that send wrong answers or have no descriptors left, and tensors at the limits.
 
 #include "runtime/exchange/flow/one_sided.h"
 #include "runtime/exchange/tensor/owner.h"
@@ -41,7 +41,7 @@ TensorHandle handleOf(const char *owner) {
   return handle;
 }
 
-// Reads four floats of a tensor whose owner answers `answer`, with a descriptor of 8 KiB.
+// Reads four floats of a tensor whose owner answers with `answer` and a descriptor of 8 KiB.
 Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuContext> &gpu,
                     float *local) {
   const TensorHandle handle = handleOf("liar");
@@ -66,8 +66,8 @@ Status readFromLiar(const TensorAnswer &answer, const std::shared_ptr<dl::GpuCon
   return status;
 }
 
-// A tensor whose owner is stopped: once somebody waits to be let in, the kernel has no room for
-// more.
+// The tensor's owner is stopped: once one connection waits to be accepted, the kernel has no room
+// for more.
 TEST(RemoteTensorFaultsTest, AnOwnerThatLetsNobodyInEndsAtTheDeadline) {
   const TensorHandle handle = handleOf("stopped");
   const net::Fd listener = net::listenOnNode(handle.socket, 0).take();
@@ -209,7 +209,8 @@ private:
   size_t posted_ = 0;
 };
 
-// Else the connection would be kept, and its requests go on in memory that is the user's again.
+// Otherwise the connection would be kept, and its requests would continue in memory that belongs to
+// the user again.
 TEST(RemoteTensorFaultsTest, ARequestThatDoesNotEndCountsMoreThanOneThatWasRefused) {
   Stuck connection;
   char local[64];
@@ -225,7 +226,7 @@ TEST(RemoteTensorFaultsTest, ARequestThatDoesNotEndCountsMoreThanOneThatWasRefus
 
 //===-- descriptors ---------------------------------------------------------------------===//
 
-// Microseconds of processors that this process takes meanwhile.
+// Returns the processor time of this process during `time`, in microseconds.
 int64_t workIn(std::chrono::milliseconds time) {
   const auto now = [] {
     timespec used = {};
@@ -237,7 +238,7 @@ int64_t workIn(std::chrono::milliseconds time) {
   return now() - before;
 }
 
-// Until something was said there, for a minute at most.
+// Waits until something was written there, for a minute at most.
 void awaitWords(int file) {
   struct stat state = {};
   for (int i = 0; i < 60'000 && state.st_size == 0; ++i) {
@@ -246,9 +247,9 @@ void awaitWords(int file) {
   }
 }
 
-// In a process of its own: 0, or what went wrong.
+// Runs in its own process; returns 0, or a number that says what failed.
 int serveWithout(bool hasFewerThanOpen, int out, int in) {
-  // The sanitizers look at a type of thread once, and need descriptors for that.
+  // The sanitizers inspect each type of thread once, and need descriptors for that.
   TensorOwner::create({"first", nullptr, 0, nullptr}).take().reset();
   testing::internal::CaptureStderr();
   auto owner = TensorOwner::create({"child", nullptr, 0, nullptr}).take();

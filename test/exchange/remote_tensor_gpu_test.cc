@@ -1,4 +1,4 @@
-// Remote tensors of GPU memory between processes: over a fake driver, which makes it of shared
+// Remote tensors of GPU memory between processes: over a fake driver, whose GPU memory is shared
 // memory, and on the machine's GPUs.
 
 #include "runtime/exchange/tensor/owner.h"
@@ -16,7 +16,7 @@
 namespace coll::rt::exchange::test {
 namespace {
 
-// A GPU of a driver that tests play, or of the machine; made after the process has been forked.
+// A GPU of a fake driver, or of the machine; created after the process has been forked.
 struct Gpu {
   Gpu(bool isReal, int ordinal) {
     if (!isReal)
@@ -30,7 +30,7 @@ struct Gpu {
     context = dl::GpuContext::open(**cuda, ordinal % count).take();
     staging = dl::GpuMemory::create(context, dl::GpuMemory::Kind::Pinned, 4096).take();
   }
-  // Another of the same driver.
+  // Another GPU of the same driver.
   Gpu(const Gpu &beside, int ordinal) {
     const dl::Cuda &cuda = beside.context->cuda();
     int count = 0;
@@ -45,7 +45,7 @@ struct Gpu {
       EXPECT_EQ(fake->misuse(), "");
     }
   }
-  // Up to 1,024 numbers.
+  // Writes up to 1,024 numbers.
   void put(int32_t *to, const std::vector<int32_t> &numbers) {
     std::copy(numbers.begin(), numbers.end(), reinterpret_cast<int32_t *>(staging.host()));
     onStream([&](dl::CudaStream stream) {
@@ -77,7 +77,7 @@ struct Gpu {
   std::string whyNot;
 };
 
-// What the owner's memory is, and how others reach it.
+// The kind of the owner's memory, and how others access it.
 enum class Way { IpcOfMalloc, IpcOfDescriptor, TcpOfMalloc, TcpOfDescriptor };
 bool isByDescriptor(Way way) { return way == Way::IpcOfDescriptor || way == Way::TcpOfDescriptor; }
 bool isByTcp(Way way) { return way == Way::TcpOfMalloc || way == Way::TcpOfDescriptor; }
@@ -97,7 +97,7 @@ std::vector<int32_t> counted(size_t count) {
   return numbers;
 }
 
-// Publishes the numbers 0 to 59 as 3 x 4 x 5, and expects the last to be -7 in the end.
+// Publishes the numbers 0 to 59 as 3 x 4 x 5, and expects that the last one is -7 at the end.
 void ownGpuMemory(bool isReal, Way way, int out, int in) {
   Gpu gpu(isReal, 0);
   if (!gpu.whyNot.empty())
@@ -147,7 +147,7 @@ void accessGpuMemory(Gpu &gpu, Way way, OwnerProcess &process) {
   const TensorAccess last = {Via::Auto, Region{{2, 3, 4}, {1, 1, 1}}};
   status = (*opened)->writeFrom({kCollI32, {1, 1, 1}, {}, local, nullptr}, last);
   ASSERT_TRUE(status.ok()) << status.toString();
-  // Into host memory: by mapping no, over a transport yes.
+  // A copy to host memory is not possible by mapping, but over a transport.
   int32_t host = 0;
   EXPECT_EQ((*opened)->readInto({kCollI32, {1, 1, 1}, {}, &host, nullptr}, last).code(),
             isByTcp(way) ? kCollOk : kCollUnsupported);
@@ -176,7 +176,7 @@ TEST(RemoteTensorProcessTest, GpuMemoryIsOpenedByDescriptor) { runOn(false, Way:
 TEST(RemoteTensorProcessTest, GpuMemoryIsServedOverTcp) { runOn(false, Way::TcpOfMalloc); }
 TEST(RemoteTensorProcessTest, VmmMemoryIsServedOverTcp) { runOn(false, Way::TcpOfDescriptor); }
 
-// While chunks are under way.
+// The owner is killed while chunks are in flight.
 TEST(RemoteTensorProcessTest, AKilledOwnerEndsAServedAccess) {
   constexpr int64_t kElems = 4 << 20;
   OwnerProcess process([&](int out, int in) {
@@ -213,7 +213,7 @@ TEST(RemoteTensorProcessTest, AKilledOwnerEndsAServedAccess) {
   process.end(0);
 }
 
-// Large numbers of elements, known at both ends.
+// Tensors with many elements, known at both ends.
 struct Ends {
   explicit Ends(bool isReal) : elems((isReal ? 256 << 20 : kGpuBytes) / 4) {}
   void put(Gpu &gpu, int32_t *data) const {
@@ -246,7 +246,8 @@ void ownEnds(bool isReal, Way way, int out, int in) {
   waitForEnd(in);
 }
 
-// What ends the accesses of a tensor whose owner is killed meanwhile, or okay after ten seconds.
+// Returns the status that ends the accesses of a tensor whose owner is killed meanwhile, or okay
+// after ten seconds.
 Status accessUntilKilled(RemoteTensor &tensor, const TensorView &local, pid_t owner) {
   std::thread killer([owner] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -260,8 +261,9 @@ Status accessUntilKilled(RemoteTensor &tensor, const TensorView &local, pid_t ow
   return status;
 }
 
-// While its memory, mapped here, is read and written: each access moves all, or fails and says
-// whose tensor it is; then nothing is mapped any more, and this process's GPU is as it was.
+// Reads and writes the owner's memory, which is mapped here, until the owner is killed: each access
+// moves everything, or fails and names the owner. Afterwards nothing is mapped any more, and this
+// process's GPU is unchanged.
 void accessEnds(Gpu &gpu, const Ends &ends, OwnerProcess &process) {
   RemoteTensors remote({nullptr, 0, gpu.context});
   auto tensor = remote.open(process.handle).take();
@@ -311,8 +313,8 @@ TEST(RemoteTensorProcessTest, AKilledOwnerEndsAccessByDescriptor) {
   runKilledOwner(false, Way::IpcOfDescriptor);
 }
 
-// Two tensors of 60 numbers in one allocation, as allocators of frameworks make them: the driver
-// knows one handle for both.
+// Two tensors of 60 numbers in one allocation, like those of the allocators of frameworks: the
+// driver has one handle for both.
 void runTwoOfOneBlock(bool isReal) {
   OwnerProcess process([&](int out, int in) {
     Gpu gpu(isReal, 0);
@@ -348,7 +350,7 @@ void runTwoOfOneBlock(bool isReal) {
   read(0);
   read(1);
   EXPECT_EQ(gpu.get(local, 120), counted(120));
-  // The other stays open.
+  // The other tensor stays open.
   tensors[0].reset();
   gpu.put(local, std::vector<int32_t>(120, -1));
   read(1);
@@ -359,7 +361,7 @@ void runTwoOfOneBlock(bool isReal) {
 
 TEST(RemoteTensorProcessTest, TwoTensorsOfOneAllocation) { runTwoOfOneBlock(false); }
 
-// Ranks that are threads: the driver opens no handle in the process that made it.
+// The ranks are threads: the driver does not open a handle in the process that made it.
 void runInOneProcess(bool isReal) {
   Gpu there(isReal, 0);
   if (!there.whyNot.empty())
@@ -412,7 +414,8 @@ TEST(RemoteTensorGpuTest, AGpuThatDoesNotReachTheOtherSaysSo) {
       << status.message();
 }
 
-// In a process that forks first: where the driver has been, its children cannot use it.
+// Runs `body` in a forked process: once the driver has been used in a process, its children cannot
+// use it.
 void runInChild(const std::function<void()> &body) {
   const pid_t pid = fork();
   if (pid == 0) {

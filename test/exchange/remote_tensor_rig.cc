@@ -85,7 +85,7 @@ void fillRandom(Random &random, char *data, int64_t bytes) {
     data[i] = static_cast<char>(random());
 }
 
-// Memory of a fake GPU, if there is one: host memory that only its driver may move.
+// Memory of a fake GPU, if there is one: host memory that only the fake driver may access.
 struct LocalMemory {
   LocalMemory(const std::shared_ptr<dl::GpuContext> &gpu, int64_t bytes) {
     if (gpu)
@@ -99,7 +99,7 @@ struct LocalMemory {
   char *data = nullptr;
 };
 
-// One read and one write of a part, compared with a loop over elements.
+// Makes one read and one write of a part, and compares them with a loop over elements.
 void accessOnce(Random &random, TensorOwner &owner, RemoteTensors &remote, const TensorWays &ways,
                 Via via, const std::shared_ptr<dl::GpuContext> &gpu) {
   const auto dtype = static_cast<CollDtype>(below(random, kNumDtypes));
@@ -140,7 +140,7 @@ void accessOnce(Random &random, TensorOwner &owner, RemoteTensors &remote, const
     ASSERT_TRUE(status.ok()) << status.toString();
     ASSERT_EQ(Bytes(local.data, local.data + ours.bytes), expectedLocal);
     ASSERT_EQ(Bytes(memory, memory + theirs.bytes), expectedRemote);
-    // Prepared, it does the same. The last element has changed.
+    // A prepared access does the same. The last element has changed.
     if (from.empty() || below(random, 2) == 0)
       continue;
     auto prepared = reads ? (*tensor)->prepareRead(view, {via, part})

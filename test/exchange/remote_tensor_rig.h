@@ -8,9 +8,9 @@
 
 namespace coll::rt::exchange::test {
 
-// An owner and a reader in this process, over the transport (null: none); each case reads and
-// writes parts of a tensor of its own, into and from layouts with gaps. With a GPU of a fake driver
-// the tensor, the local memory or both are there.
+// Uses an owner and a reader in this process, over the transport (null: none). Each case reads and
+// writes parts of a tensor, to and from layouts with gaps. With a GPU of a fake driver the tensor,
+// the local memory or both are in GPU memory.
 void accessMany(net::Transport *transport, Via via, int cases,
                 const std::shared_ptr<dl::GpuContext> &gpu = nullptr);
 

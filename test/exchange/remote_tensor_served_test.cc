@@ -1,5 +1,5 @@
-// Tensors that a transport does not reach by itself, of a fake driver's GPU: random reads and
-// writes byte for byte, many chunks, and what owners refuse or take back.
+// Tensors on a fake driver's GPU that a transport cannot access directly: random reads and writes
+// byte for byte, many chunks, and what owners refuse or withdraw.
 
 #include "runtime/exchange/tensor/owner.h"
 #include "runtime/exchange/tensor/server.h"
@@ -16,7 +16,7 @@
 namespace coll::rt::exchange::test {
 namespace {
 
-// Loopback as a NIC beside the GPU would have it: memory by descriptors.
+// Loopback that behaves like a NIC next to the GPU: it accepts memory as descriptors.
 class Reaching final : public net::Transport {
 public:
   Reaching() : inner_(net::createLoopbackTransport().take()), devices_(inner_->devices()) {
@@ -97,7 +97,7 @@ struct Pair {
   std::shared_ptr<RemoteTensor> tensor;
 };
 
-// Shared memory and CUDA IPC do not serve where one side is on the GPU and the other is not.
+// Shared memory and CUDA IPC are not possible if only one side is on the GPU.
 TEST_F(ServedTensorTest, TheBestWayBetweenAHostAndAGpuIsTheNetwork) {
   auto transport = net::createLoopbackTransport().take();
   constexpr int64_t kBytes = 2 << 20; // what the fake driver lets others open
@@ -122,7 +122,7 @@ TEST_F(ServedTensorTest, TheBestWayBetweenAHostAndAGpuIsTheNetwork) {
     EXPECT_TRUE((*read)->run().ok());
     EXPECT_EQ(std::count(ours, ours + kBytes, 7), kBytes);
     EXPECT_EQ(tensor->readInto(local, {Via::Ipc, {}}).code(), kCollUnsupported);
-    // And where there is no network, both reasons are said.
+    // Without a network the error has both reasons.
     options.transport = nullptr;
     const Status none = RemoteTensors(options).open(handle).take()->readInto(local);
     EXPECT_EQ(none.code(), kCollUnsupported);
@@ -136,7 +136,7 @@ TEST_F(ServedTensorTest, TheBestWayBetweenAHostAndAGpuIsTheNetwork) {
   }
 }
 
-// Columns, in chunks that end in the middle of rows; then all of it back.
+// Columns, in chunks that end in the middle of rows; then everything back.
 TEST_F(ServedTensorTest, ManyChunks) {
   for (const bool isTcp : {false, true}) {
     auto transport = isTcp ? tcp() : net::createLoopbackTransport().take();
@@ -195,7 +195,7 @@ TEST_F(ServedTensorTest, ForgedAndStaleHandlesAreRefused) {
   EXPECT_FALSE(pair.tensor->readInto(local).ok());
 }
 
-// After withdraw() the owner's memory is no longer looked at, whatever is under way.
+// After withdraw() the owner's memory is not accessed any more, even by accesses in progress.
 TEST_F(ServedTensorTest, WithdrawnWhileItIsRead) {
   for (int round = 0; round < 6; ++round) {
     auto transport = round % 2 ? tcp() : net::createLoopbackTransport().take();
@@ -220,7 +220,7 @@ TEST_F(ServedTensorTest, WithdrawnWhileItIsRead) {
 
 //===-- questions -----------------------------------------------------------------------===//
 
-// A server of 100 bytes in the middle of others, and a link to it.
+// A server of 100 bytes in the middle of other memory, and a link to it.
 struct Server {
   Server() {
     server = TensorServer::create(*transport, 0, nullptr, [this](const BoxQuestion &) {

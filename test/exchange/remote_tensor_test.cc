@@ -1,5 +1,5 @@
-// Tensors of other processes: handles, random reads and writes by every way byte for byte, and what
-// happens when handles are stale or forged and owners end.
+// Tensors of other processes: handles, random reads and writes by every path byte for byte, and the
+// behaviour with stale or forged handles and when owners end.
 
 #include "runtime/base/dtype.h"
 #include "runtime/exchange/tensor/owner.h"
@@ -35,7 +35,7 @@ TEST(RemoteTensorTest, RandomAccessByTheBestWay) {
 
 //===-- handles ------------------------------------------------------------------------===//
 
-// A tensor of 3 x 4 floats, 0 to 11, reached in both ways.
+// A tensor of 3 x 4 floats, 0 to 11, that can be accessed in both ways.
 struct Pair {
   Pair() {
     transport = net::createLoopbackTransport().take();
@@ -65,7 +65,7 @@ struct Pair {
   std::shared_ptr<RemoteTensor> tensor;
 };
 
-// With a sum that fits, as somebody who means harm would.
+// Returns the handle with a correct checksum, like one from an attacker.
 std::string resummed(std::string bytes) {
   const std::string_view body = std::string_view(bytes).substr(0, bytes.size() - 8);
   const uint64_t sum = sumOf(body);
@@ -95,7 +95,7 @@ TEST(TensorHandleTest, DamagedBytesAreErrors) {
       std::string bytes = pair.handle;
       bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
       EXPECT_FALSE(TensorHandle::parse(bytes).ok()) << i;
-      // With a fitting sum it may parse, and must not crash.
+      // With a correct checksum it may parse, but must not crash.
       (void)TensorHandle::parse(resummed(bytes));
     }
   Random random(1);
@@ -128,7 +128,7 @@ TEST(RemoteTensorTest, ForgedHandlesAreRefused) {
             "read of the tensor of \"rank 3\": ipc: the handle is not the one that was published");
   EXPECT_EQ(tensor->readInto(whole, {Via::Rdma, std::nullopt}).code(), kCollInvalidCall);
 
-  // The right key, and a tensor that is larger than the one that was published.
+  // The right key, but a tensor that is larger than the published one.
   forged = TensorHandle::parse(pair.handle).take();
   forged.shape[0] = 3000;
   tensor = pair.remote->open(forged.serialize()).take();
@@ -139,7 +139,7 @@ TEST(RemoteTensorTest, ForgedHandlesAreRefused) {
   forged.memory.bytes = 1 << 20;
   tensor = pair.remote->open(forged.serialize()).take();
   EXPECT_FALSE(tensor->writeFrom(beyond, {Via::Rdma, std::nullopt}).ok());
-  // Honest ones still work.
+  // Valid accesses still work.
   EXPECT_TRUE(pair.read(Via::Ipc).ok());
   EXPECT_TRUE(pair.read(Via::Rdma).ok());
   EXPECT_EQ(pair.local[11], 11.f);
@@ -158,7 +158,7 @@ TEST(RemoteTensorTest, StaleHandlesAreErrors) {
   EXPECT_EQ(pair.read(Via::Ipc).message(),
             "read of the tensor of \"rank 3\": ipc: the tensor has been withdrawn");
   EXPECT_EQ(pair.read(Via::Rdma).code(), kCollInvalidCall);
-  // Others of the same owner are not concerned.
+  // Other tensors of the same owner are not affected.
   const std::string other =
       pair.owner->publish({kCollF32, {2}, {}, pair.data + 4, nullptr}, {true, true}).take();
   float two[2] = {};
@@ -184,7 +184,7 @@ TEST(RemoteTensorTest, APreparedAccessFollowsItsTensor) {
       ASSERT_TRUE((*read)->run().ok());
       EXPECT_EQ(pair.local[11], value);
     }
-    // It keeps the tensor open.
+    // The access keeps the tensor open.
     pair.tensor.reset();
     ASSERT_TRUE((*read)->run().ok());
     ASSERT_TRUE(pair.owner->withdraw(pair.handle).ok());
@@ -199,7 +199,7 @@ TEST(RemoteTensorTest, WhereThereIsNoWayBothReasonsAreSaid) {
   TensorHandle elsewhere = TensorHandle::parse(pair.handle).take();
   elsewhere.socket += "x";
   const TensorView local = {kCollF32, {3, 4}, {}, pair.local, nullptr};
-  // Over the network alone.
+  // This one is accessible over the network only.
   EXPECT_EQ(pair.remote->open(elsewhere.serialize()).take()->prepareRead(local).take()->via(),
             Via::Rdma);
   RemoteTensors without{RemoteTensorsOptions()};
@@ -306,7 +306,7 @@ TEST(RemoteTensorTest, ManyRowsOfFewBytesAreServed) {
   ASSERT_TRUE(write->run().ok());
   for (int i = 0; i < 4096; ++i)
     ASSERT_EQ(column.data[i], i % 64 == 7 ? 1 + i / 64 : 0);
-  // What is few requests is not.
+  // An access of few requests is not served by the owner's thread.
   EXPECT_FALSE(tensor->prepareRead(column.view, column.access).take()->isServed());
   const TensorView whole = {kCollI8, {64, 64}, {}, column.local, nullptr};
   EXPECT_FALSE(tensor->prepareWrite(whole, {Via::Rdma, {}}).take()->isServed());
@@ -361,7 +361,7 @@ TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
       for (int i = 0; i < 10; ++i)
         EXPECT_EQ(local[2 * i], static_cast<float>(10 * i + 7));
     }
-    // What is written in one way is read in the other.
+    // What is written in one way can be read in the other.
     float value = 0;
     const TensorView one = {kCollF32, {1, 1}, {}, &value, nullptr};
     for (auto [to, from] : {std::pair(Via::Ipc, Via::Rdma), std::pair(Via::Rdma, Via::Ipc)}) {
@@ -381,7 +381,7 @@ TEST(RemoteTensorProcessTest, ReadsAndWritesAnotherProcessAndSeesItsEnd) {
   }
 }
 
-// In the middle of writes of 4,096 rows that the owner's thread serves.
+// The owner ends during writes of 4,096 rows that its thread serves.
 TEST(RemoteTensorProcessTest, AnOwnerThatEndsOrStopsEndsWritesOfManyRows) {
   for (const int signal : {SIGKILL, SIGSTOP}) {
     OwnerProcess process([](int out, int in) {

@@ -1,4 +1,4 @@
-// Remote tensors over verbs: over devices that exist in this process only, and over the machine's.
+// Remote tensors over verbs: over fake devices in this process, and over the machine's devices.
 
 #include "runtime/net/verbs/verbs.h"
 #include "test/exchange/remote_tensor_rig.h"

@@ -17,7 +17,7 @@ uint8_t byteOf(int64_t element, int64_t byte) {
   return static_cast<uint8_t>(bits >> 40);
 }
 
-// visit(linear number in the tensor, element in the buffer)
+// Calls visit(linear number in the tensor, element in the buffer).
 void forEachElement(const ReshardSpec &spec, const Shard &shard,
                     const std::function<void(int64_t, int64_t)> &visit) {
   const size_t dims = spec.shape.size();
@@ -63,7 +63,7 @@ std::vector<int64_t> randomShape(Random &random, const CaseLimits &limits) {
   return shape;
 }
 
-// Cuts the tensor into `count` parts at random places, some of them perhaps empty.
+// Cuts the tensor into `count` parts at random places; some parts may be empty.
 std::vector<Region> randomTiles(Random &random, const std::vector<int64_t> &shape, int count) {
   std::vector<Region> tiles = {{std::vector<int64_t>(shape.size(), 0), shape}};
   while (static_cast<int>(tiles.size()) < count) {
@@ -148,7 +148,7 @@ std::vector<Shard> randomSide(Random &random, const ReshardSpec &spec, const Cas
   std::vector<Region> regions = randomTiles(random, spec.shape, count);
   if (kind == 1)
     for (Region &region : regions) {
-      // Receivers may want anything; senders hold everything together.
+      // Receivers may need any region; senders together have everything.
       if (!isSender)
         for (size_t d = 0; d < spec.shape.size(); ++d) {
           region.begin[d] = below(random, spec.shape[d] + 1);

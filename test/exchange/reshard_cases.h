@@ -1,5 +1,5 @@
-// reshard_cases.h - random reshards, and what their buffers hold before and after, element by
-// element, without a plan.
+// reshard_cases.h - random reshards, and the content of their buffers before and after, computed
+// element by element without a plan.
 
 #ifndef COLL_TEST_EXCHANGE_RESHARD_CASES_H
 #define COLL_TEST_EXCHANGE_RESHARD_CASES_H
@@ -13,7 +13,7 @@
 namespace coll::rt::exchange::test {
 
 using Random = std::mt19937_64;
-// 0 to bound - 1; 0 where bound is 0.
+// Returns a number from 0 to bound - 1; 0 if bound is 0.
 int64_t below(Random &random, int64_t bound);
 
 struct CaseLimits {
@@ -21,8 +21,8 @@ struct CaseLimits {
   int ranks = 4;            // of a side
   bool alignedRows = false; // innermost extents that 16-byte accesses like, now and then
 };
-// Sides that tile the tensor unevenly, by a mesh with padding and replicas, or overlap; ranks on
-// one side or both; buffers dense, with gaps, or with dimensions permuted.
+// The sides tile the tensor unevenly, by a mesh with padding and replicas, or overlap; ranks are on
+// one side or both; buffers are dense, have gaps, or have permuted dimensions.
 ReshardSpec randomSpec(Random &random, const CaseLimits &limits = {});
 std::string describe(const ReshardSpec &spec);
 
@@ -31,7 +31,7 @@ inline constexpr char kUntouched = 0x5e;
 
 // A sender's buffer; bytes between elements are junk.
 Bytes sourceOf(const ReshardSpec &spec, size_t sender, int64_t bytes);
-// A receiver's buffer as it should be in the end, where it was full of kUntouched.
+// The expected content of a receiver's buffer that was full of kUntouched.
 Bytes expectedOf(const ReshardSpec &spec, size_t receiver, int64_t bytes);
 
 } // namespace coll::rt::exchange::test

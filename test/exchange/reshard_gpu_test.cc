@@ -31,7 +31,7 @@ struct Machine {
   std::string whyNot;
 };
 
-// The device code when its turn on the stream has come.
+// Runs the device code when the stream reaches it.
 Status emulate(const kernels::ReshardCopy &copy, void *stream) {
   COLL_RETURN_IF_ERROR(kernels::checkReshardCopy(copy));
   auto begin = [copy]() -> dl::FakeCuda::Question {
@@ -87,7 +87,7 @@ Machine makeCuda() {
   }
   machine.cuda = *cuda;
   machine.launch = kernels::launchReshardCopy;
-  // Set where a tool looks at every access of the kernels.
+  // Set if a tool checks every access of the kernels.
   machine.cases = foreignEnv("COLL_TEST_SLOW") ? 100 : 2500;
   machine.limits.elems = 100'000;
   openGpus(machine, std::min(count, 4));
@@ -152,7 +152,7 @@ protected:
     EXPECT_EQ(machine_.cuda->streamSynchronize(streams_[gpu]), dl::kCudaSuccess);
   }
   void synchronize();
-  // Puts work on a GPU's stream, or into a graph that is then launched on it.
+  // Whether work is put on a GPU's stream, or into a graph that is then launched on it.
   enum class Order { Eager, Graph };
   Status order(size_t gpu, Order how, const std::function<Status(dl::CudaStream)> &work);
   void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,
@@ -165,7 +165,8 @@ protected:
   std::vector<size_t> used_; // of each arena
 };
 
-// Exactly this size over the fake driver; on GPUs, where allocation is slow, from an arena.
+// Allocates exactly this size over the fake driver; on GPUs, where allocation is slow, from an
+// arena.
 char *ReshardGpuTest::allocate(size_t gpu, const Bytes &content) {
   char *data = nullptr;
   if (machine_.fake) {
@@ -230,7 +231,7 @@ Status ReshardGpuTest::order(size_t gpu, Order how,
   return status;
 }
 
-// `misalign` bytes are in front of every buffer.
+// Every buffer begins `misalign` bytes after an aligned address.
 void ReshardGpuTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy,
                              ReshardDirection direction, const GpuReshardOptions &options,
                              size_t misalign, Order how) {
@@ -318,8 +319,7 @@ TEST_P(ReshardGpuTest, RandomReshardsAreExact) {
   }
 }
 
-// From rows to columns between the same ranks: rows that engines take, beside what the kernel
-// keeps.
+// From rows to columns between the same ranks: the engines take the rows, the kernel the rest.
 ReshardSpec rowsToColumns() {
   ReshardSpec spec;
   spec.shape = {12, 4 * 9000};
@@ -338,7 +338,7 @@ TEST_P(ReshardGpuTest, EnginesAndKernelShareTheWork) {
         runCase(spec, strategy, direction, {streams, 0, ReshardEngine::Auto}, 4);
 }
 
-// Own streams fork from the caller's, and join it, inside the graph.
+// The executor's own streams fork from the caller's, and join it, inside the graph.
 TEST_P(ReshardGpuTest, RunsInGraphs) {
   const ReshardSpec spec = rowsToColumns();
   for (int streams : {1, 4})
@@ -451,7 +451,7 @@ TEST(ReshardTableTest, WideAccessesWhereEverythingIsAligned) {
   EXPECT_EQ(widthOf(0, box), 1u);
 }
 
-// Numbers that do not fit 32 bits are cut; the pointers are not followed.
+// Boxes whose numbers do not fit in 32 bits are divided; the pointers are not followed.
 TEST(ReshardTableTest, HugeBoxesAreCut) {
   auto *far = reinterpret_cast<char *>(uintptr_t{1} << 40);
   StridedBox row;

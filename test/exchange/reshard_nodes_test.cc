@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kRanks = 6; // as randomSpec() numbers them
 
-// The kernel's reference when its turn on the stream has come.
+// Runs the kernel's reference when the stream reaches it.
 Status emulate(const kernels::ReshardCopy &copy, void *stream) {
   COLL_RETURN_IF_ERROR(kernels::checkReshardCopy(copy));
   auto begin = [copy]() -> dl::FakeCuda::Question {
@@ -39,7 +39,7 @@ Status emulate(const kernels::ReshardCopy &copy, void *stream) {
              : Status(kCollDevice, "the fake driver takes no launch");
 }
 
-// Each rank in a thread.
+// Runs each rank in a thread.
 void onRanks(const std::set<int> &ranks, const std::function<void(int)> &body) {
   std::vector<std::thread> threads;
   for (int rank : ranks)
@@ -50,7 +50,7 @@ void onRanks(const std::set<int> &ranks, const std::function<void(int)> &body) {
 
 const std::set<int> kAll = {0, 1, 2, 3, 4, 5};
 
-// What a rank believes that all have agreed upon.
+// What a rank assumes that all have agreed on.
 struct Belief {
   ReshardSpec spec;
   ReshardStrategy strategy = ReshardStrategy::Routed;
@@ -121,7 +121,7 @@ void ReshardNodesTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy
   const bool pushes = direction == ReshardDirection::Push;
   std::set<int> ranks(plan.senders.begin(), plan.senders.end());
   ranks.insert(plan.receivers.begin(), plan.receivers.end());
-  // Source, target, scratch; what the fake driver has as memory of a GPU is the host's.
+  // Source, target, scratch; the GPU memory of the fake driver is host memory.
   std::map<int, std::array<dl::GpuMemory, 3>> memory;
   std::map<int, std::array<OwnBuffer, 3>> own;
   auto make = [&](int rank, size_t place, const Bytes &content) {
@@ -154,7 +154,7 @@ void ReshardNodesTest::runCase(const ReshardSpec &spec, ReshardStrategy strategy
     ASSERT_TRUE(made.ok()) << made.status().toString();
     members[rank] = made.take();
   }
-  // Twice: slots and tags serve again.
+  // Runs twice, so that slots and tags are used again.
   for (int round = 0; round < 2; ++round)
     for (auto step : {&NodesReshard::run, &NodesReshard::slice})
       onRanks(ranks, [&](int rank) {
@@ -206,7 +206,7 @@ TEST_F(ReshardNodesTest, RandomReshardsOverTcp) {
 }
 
 #ifdef COLL_HAVE_VERBS
-// The machine's; of a slow emulated machine, too.
+// Over the machine's devices; the machine may be a slow emulated one.
 TEST_F(ReshardNodesTest, RandomReshardsOverDevices) {
   auto secret = net::Secret::create("a secret of this test");
   auto transport = net::createVerbsTransport(net::VerbsOptions::fromEnv(), *secret);
@@ -218,7 +218,7 @@ TEST_F(ReshardNodesTest, RandomReshardsOverDevices) {
 }
 #endif
 
-// Rows that engines take, beside what the kernel has; only what has to crosses.
+// The engines take the rows, the kernel the rest; only necessary bytes cross.
 TEST_F(ReshardNodesTest, LongRowsAndBytesThatCross) {
   connect({0, 0, 1, 1, 1, 1}, 64 << 10);
   ReshardSpec spec;
@@ -229,14 +229,14 @@ TEST_F(ReshardNodesTest, LongRowsAndBytesThatCross) {
     spec.receivers.push_back({i, {{0, 40'000 * i}, {12, 40'000}}, {}, 0});
   }
   runCase(spec, ReshardStrategy::Routed, ReshardDirection::Push, {});
-  // To two ranks, three rows each, in both rounds; and once what three others compare.
+  // Three rows to each of two ranks in both rounds, and once what three others compare.
   EXPECT_EQ(networks_[0]->bytesSent(), 2 * 2 * 3 * 40'000 + 3 * 8);
   EXPECT_EQ(networks_[5]->bytesSent(), 0);
 }
 
 //===-- what is wrong -----------------------------------------------------------------------===//
 
-// Rows of rank 0 and 1 to rank 2, each on a node of its own; rank 3 is in no plan.
+// Rows of ranks 0 and 1 go to rank 2, each on its own node; rank 3 is in no plan.
 struct Failing {
   Failing() {
     spec.shape = {2, 1000};
@@ -268,7 +268,7 @@ std::unique_ptr<NodesReshard> ReshardNodesTest::make(Failing &failing, int rank,
   return made.ok() ? made.take() : nullptr;
 }
 
-// Rank 1 goes away instead of sending; the others say so.
+// Rank 1 leaves instead of sending; the others report it.
 TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
   transport_ = tcp();
   connect({0, 1, 2, 3, 3, 3}, 256);
@@ -283,12 +283,12 @@ TEST_F(ReshardNodesTest, ARankThatIsGoneIsNamedByAll) {
       status = reshard->run(streams_[rank]);
     EXPECT_EQ(status.code(), kCollPeer) << status.toString();
     EXPECT_NE(status.message().find("rank 1 is gone"), std::string::npos) << status.message();
-    // It stays so.
+    // Later runs fail, too.
     EXPECT_EQ(reshard->run(streams_[rank]).code(), kCollPeer);
   });
 }
 
-// A driver that fails one rank ends the others, who would wait for it.
+// A failure of one rank's driver ends the others, which would otherwise wait for it.
 TEST_F(ReshardNodesTest, ADriverThatFailsOneRankEndsAll) {
   connect({0, 1, 2, 3, 3, 3}, 256);
   Failing failing;
@@ -315,7 +315,7 @@ TEST_F(ReshardNodesTest, ADriverThatFailsOneRankEndsAll) {
   });
 }
 
-// Memory of two ranks: source, target and scratch, one behind the other.
+// Memory of two ranks: source, target and scratch, one after the other.
 using TwoMemories = std::array<dl::GpuMemory, 2>;
 constexpr int64_t kSide = 512, kWhole = 2 * kSide, kRoom = 2 * kSide + kWhole;
 
@@ -331,7 +331,7 @@ ReshardBuffers buffersIn(const TwoMemories &memory, int rank, ReshardDirection d
   return buffers;
 }
 
-// Everybody finds it, before a byte of the tensor has moved.
+// All ranks find the mismatch before a byte of the tensor has moved.
 void ReshardNodesTest::expectMismatch(const Belief &usual, const Belief &other) {
   TwoMemories memory;
   for (size_t rank = 0; rank < 2; ++rank) {
@@ -363,7 +363,7 @@ TEST_F(ReshardNodesTest, PlansThatDifferAreFoundByAll) {
     usual.spec.senders.push_back({i, {{2 * i, 0}, {2, 64}}, {}, 0});
     usual.spec.receivers.push_back({i, {{0, 32 * i}, {4, 32}}, {}, 0});
   }
-  // As many bytes for each pair, in columns.
+  // The same number of bytes for each pair, but in columns.
   Belief turned = usual, gathered = usual, pulled = usual;
   for (Shard &receiver : turned.spec.receivers)
     receiver.strides = {1, 4};
@@ -391,7 +391,7 @@ TEST_F(ReshardNodesTest, BadArgumentsAreNamed) {
       "the plan has rank 2, the network 2 ranks");
 }
 
-// Whatever the driver refuses, nothing is left behind.
+// Whichever call of the driver fails, nothing is left behind.
 TEST(ReshardNetworkTest, ANetworkThatCannotBeMadeLeavesNothing) {
   auto transport = net::createLoopbackTransport().take();
   for (const char *call : {"streamCreate", "eventCreate", "memHostAlloc"})

@@ -1,4 +1,5 @@
-// Plans against brute force: every byte that is wanted comes once, from where it is; none else.
+// Plans compared with brute force: every needed byte comes once, from a rank that has it, and no
+// other byte comes.
 
 #include "test/exchange/reshard_cases.h"
 
@@ -92,7 +93,7 @@ TEST(ReshardPlanTest, RandomPlansMoveEveryByteOnce) {
     Result<ReshardPlan> plan = planReshard(spec);
     ASSERT_TRUE(plan.ok()) << plan.status().toString();
     execute(spec, *plan);
-    // A receiver takes nothing from others that its own rank holds.
+    // A receiver gets nothing from others that its own rank holds.
     EXPECT_EQ(plan->wireBytes, plan->leastWireBytes);
     EXPECT_TRUE(certify(spec, *plan).isLeast());
     int64_t into = 0;
@@ -184,7 +185,7 @@ TEST(ReshardPlanTest, ReplicasShareTheLoad) {
 TEST(ReshardPlanTest, PiecesOfReplicasAreJoined) {
   ReshardSpec spec;
   spec.shape = {8, 8};
-  // The third sender fills up what the first two leave: an L, of two boxes.
+  // The third sender provides what the first two leave: an L-shaped region, of two boxes.
   spec.senders = {shard(0, {0, 0}, {2, 2}), shard(1, {2, 2}, {2, 2}), shard(2, {0, 0}, {8, 8})};
   spec.receivers = {shard(0, {0, 0}, {8, 2})};
   Result<ReshardPlan> plan = planReshard(spec);
@@ -250,7 +251,7 @@ TEST(ReshardPlanTest, BadSpecsAreNamed) {
   expectInvalid(spec, "more elements than memory can hold");
 }
 
-// Each shard can be counted, all of them together cannot.
+// The bytes of each shard fit into the type, but not those of all together.
 TEST(ReshardPlanTest, SumsThatCannotBeCountedAreRefused) {
   constexpr int64_t kMost = INT64_MAX / 8;
   ReshardSpec spec;
@@ -264,7 +265,7 @@ TEST(ReshardPlanTest, SumsThatCannotBeCountedAreRefused) {
   EXPECT_TRUE(planReshard(spec, ReshardStrategy::Gather).ok());
   spec.receivers.push_back(shard(2, {0}, {kMost}));
   expectInvalid(spec, "the receivers take more bytes together than can be counted");
-  // In routes these two fit, but not where each takes all.
+  // With routes these two fit, but not if each receives everything.
   for (Shard &receiver : spec.receivers)
     receiver.region.extent = {1};
   EXPECT_TRUE(planReshard(spec).ok());

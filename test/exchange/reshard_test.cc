@@ -1,5 +1,5 @@
-// The executor on host memory: random reshards, byte for byte, with ranks as threads that see each
-// other's buffers, and over transports.
+// The executor on host memory: random reshards, byte for byte, with ranks as threads that access
+// each other's buffers, and over transports.
 
 #include "runtime/exchange/reshard/reshard.h"
 #include "runtime/net/loopback/loopback.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kRanks = 6; // as randomSpec() numbers them
 
-// A rank's memory; exactly as large as the plan asks, for AddressSanitizer.
+// A rank's memory, exactly as large as the plan requires, so that AddressSanitizer finds overruns.
 struct RankBuffers {
   Bytes source, target, scratch;
 };
@@ -38,7 +38,7 @@ RankBuffers buffersOf(const ReshardSpec &spec, const ReshardPlan &plan, int rank
 
 OwnBuffer own(Bytes &bytes) { return {bytes.data(), static_cast<int64_t>(bytes.size()), nullptr}; }
 
-// Gives the way from rank `from` to a buffer of rank `to`.
+// Returns how rank `from` accesses a buffer of rank `to`.
 using Reach = std::function<PeerBuffer(int from, int to, Bytes &buffer)>;
 
 void runCase(const ReshardSpec &spec, ReshardStrategy strategy, ReshardDirection direction,

@@ -10,7 +10,8 @@
 
 namespace coll::rt::exchange::test {
 
-// One data stream and one thread: tests make many. It ends the test where it cannot be had.
+// Uses one data stream and one thread, because tests make many. Ends the test if it cannot be
+// created.
 inline std::unique_ptr<net::Transport> tcp() {
   net::TcpOptions options;
   options.iface = "lo";
