@@ -1,4 +1,4 @@
-// must.h - calls on GPUs that a test or a benchmark cannot go on without.
+// must.h - checks of calls on GPUs without which a test or a benchmark cannot continue.
 
 #ifndef COLL_TEST_KERNELS_MUST_H
 #define COLL_TEST_KERNELS_MUST_H
@@ -11,7 +11,7 @@
 
 namespace coll::kernels::test {
 
-// Ends the process with CUDA's own text, where `error` is one; `what` says what was tried.
+// Ends the process with CUDA's error text if `error` is one; `what` names the failed action.
 inline void must(cudaError_t error, const char *what) {
   if (error == cudaSuccess)
     return;

@@ -1,4 +1,4 @@
-// parallel.h - work on several host threads, so that GPUs do not wait for tests.
+// parallel.h - distributes work over several host threads, so that GPUs do not wait for tests.
 
 #ifndef COLL_TEST_KERNELS_PARALLEL_H
 #define COLL_TEST_KERNELS_PARALLEL_H
@@ -11,7 +11,8 @@
 
 namespace coll::kernels::test {
 
-// work(i) for i < count, in any order, by so many threads; one: by the caller, in order.
+// Calls work(i) for i < count, in any order, on so many threads; with one thread the caller does
+// it, in order.
 template <typename Work>
 void forEach(size_t count, uint32_t threads, Work &&work) {
   std::atomic<size_t> next{0};

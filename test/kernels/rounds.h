@@ -1,4 +1,4 @@
-// rounds.h - how many random cases a test draws: what it takes to be quick, unless COLL_TEST_ROUNDS
+// rounds.h - how many random cases a test draws: few, so that it is quick, unless COLL_TEST_ROUNDS
 // asks for more.
 
 #ifndef COLL_TEST_KERNELS_ROUNDS_H

@@ -1,4 +1,4 @@
-// The emulation itself: it has to be right where kernels are, and to fail where they are wrong.
+// Tests of the emulation itself: correct kernels must work, and wrong ones must fail.
 
 #include "runtime/kernels/simt/simt.h"
 
@@ -56,7 +56,7 @@ TEST(Simt, ThreadsThatEndedAreNotWaitedFor) {
   EXPECT_EQ(after, 32u);
 }
 
-// A fiber that polls lets the others, and the host, go on.
+// A fiber that polls lets the other fibers and the host run.
 TEST(Simt, PollsTheHost) {
   uint32_t ready = 0, answer = 0;
   std::thread host([&] {

@@ -27,7 +27,7 @@ public:
   rt::Status backward(const Attention &attention, const AttentionBuffers &buffers) override {
     return end(launchAttentionBackward(attention, buffers, nullptr));
   }
-  // Where a tool looks at every access of the kernels.
+  // Set if a tool checks every access of the kernels.
   bool isSlow() const override { return rt::foreignEnv("COLL_TEST_SLOW").has_value(); }
 
 private:

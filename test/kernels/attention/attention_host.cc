@@ -11,7 +11,7 @@ namespace {
 
 class HostRig : public AttentionRig {
 public:
-  // Exactly the requested size, so that AddressSanitizer sees the first byte beyond.
+  // Exactly the requested size, so that AddressSanitizer finds an access to the first byte beyond.
   void *allocate(size_t bytes) override {
     void *memory = nullptr;
     if (posix_memalign(&memory, 256, bytes) != 0)

@@ -1,4 +1,4 @@
-// attention_rig.h - where the tests run the attention kernels: emulated on the host, or on a GPU.
+// attention_rig.h - runs the attention kernels for the tests: emulated on the host, or on a GPU.
 
 #ifndef COLL_TEST_KERNELS_ATTENTION_RIG_H
 #define COLL_TEST_KERNELS_ATTENTION_RIG_H
@@ -14,12 +14,12 @@ namespace coll::kernels::test {
 class AttentionRig {
 public:
   virtual ~AttentionRig() = default;
-  // Aligned to 256 bytes; nothing is beyond them.
+  // Allocations are aligned to 256 bytes, with nothing behind them.
   virtual void *allocate(size_t bytes) = 0;
   virtual void release(void *memory) = 0;
   virtual void copyIn(void *to, const void *from, size_t bytes) = 0;
   virtual void copyOut(void *to, const void *from, size_t bytes) = 0;
-  // Each runs to its end.
+  // Each call returns when the kernel has ended.
   virtual rt::Status forward(const Attention &attention, const AttentionBuffers &buffers) = 0;
   virtual rt::Status backward(const Attention &attention, const AttentionBuffers &buffers) = 0;
   virtual bool isSlow() const = 0; // leave out what is large

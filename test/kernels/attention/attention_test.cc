@@ -1,5 +1,5 @@
-// Attention and its gradient against the plain form, in every type, on the host's emulation and on
-// a GPU.
+// Attention and its gradient compared with the plain form, in every type, in the host's emulation
+// and on a GPU.
 
 #include "runtime/base/dtype.h"
 #include "test/kernels/attention/attention_rig.h"
@@ -43,7 +43,7 @@ double load(CollDtype type, const void *data, int64_t i) {
   return type == kCollF16 ? rt::f16ToF32(bits) : rt::bf16ToF32(bits);
 }
 
-// A tensor on the host, and on the rig.
+// A tensor on the host, and its copy on the rig.
 class Tensor {
 public:
   Tensor(AttentionRig &rig, CollDtype type, int64_t elems)
@@ -70,7 +70,8 @@ public:
     rig_.copyOut(bytes.data(), data_, bytes.size());
     return bytes;
   }
-  // The largest difference between the rig's values and the host's, over the host's largest.
+  // The largest difference between the values of rig and host, divided by the largest value of the
+  // host.
   double error() const {
     const std::vector<uint8_t> bytes = download();
     double most = 0, largest = 0.1;
@@ -96,8 +97,8 @@ private:
   void *const data_;
 };
 
-// [batch][row][head][dim], as models have it, with a gap of 8 elements after each row if asked for;
-// [batch][head][row][dim] otherwise.
+// With `byRow` [batch][row][head][dim], the usual layout of models, with a gap of 8 elements after
+// each row if requested; otherwise [batch][head][row][dim].
 AttentionRows rowsOf(int64_t heads, int64_t rows, int64_t dim, bool byRow, int64_t gap) {
   const int64_t wide = dim + gap;
   return byRow ? AttentionRows{rows * heads * wide, wide, heads * wide}
@@ -160,7 +161,7 @@ public:
     ASSERT_TRUE(forward.ok()) << forward.toString();
     EXPECT_LE(o_.error(), tolerance) << "o";
     EXPECT_LE(lse_.error(), tolerance) << "lse";
-    // The gradient of what the plain form computed, so that errors do not add up.
+    // The gradient starts from the output of the plain form, so that errors do not add up.
     o_.upload();
     lse_.upload();
     attentionBackwardReference(a_, buffers(true));
@@ -228,7 +229,7 @@ TEST_P(AttentionTest, ScalesMayBeNegativeOrZero) {
   expectEqual(*rig_, {{1, 1, 1, 20, 40, 16, true, -0.25f}, {1, 1, 1, 20, 40, 16, false, 0}});
 }
 
-// Later keys have much larger scores than the first ones; TF32's errors of these are large, too.
+// Later keys have much larger scores than the first ones, so the errors of TF32 are large, too.
 TEST_P(AttentionTest, LargeScores) {
   for (const Precision &precision : kPrecisions)
     if (!precision.tf32) {

@@ -1,4 +1,5 @@
-// arena.h - memory of tests that run kernels: the processor's where these are emulated, or a GPU's.
+// arena.h - memory for tests that run kernels: host memory if the kernels are emulated, or GPU
+// memory.
 
 #ifndef COLL_TEST_KERNELS_ARENA_H
 #define COLL_TEST_KERNELS_ARENA_H
@@ -18,7 +19,7 @@ class Arena {
 public:
   virtual ~Arena() = default;
   virtual uint8_t *device(size_t bytes) = 0;
-  // Host memory at the same address for both.
+  // Host memory that host and device see at the same address.
   virtual uint8_t *pinned(size_t bytes) = 0;
   virtual void copyIn(void *device, const void *from, size_t bytes) = 0;
   virtual void copyOut(void *to, const void *device, size_t bytes) = 0;
@@ -35,10 +36,10 @@ private:
   std::vector<std::unique_ptr<uint8_t, void (*)(void *)>> memory_;
 };
 
-// GPU 0's. Made current for the thread that opens it.
+// Memory of GPU 0, whose context becomes current for the thread that opens the arena.
 class GpuArena final : public Arena {
 public:
-  // Null, with the reason, where there is no GPU.
+  // Returns null, with the reason, if there is no GPU.
   static std::unique_ptr<GpuArena> open(std::string &whyNot);
   ~GpuArena() override;
 
@@ -47,7 +48,7 @@ public:
   void copyIn(void *device, const void *from, size_t bytes) override;
   void copyOut(void *to, const void *device, size_t bytes) override;
 
-  // For kernels; copies do not wait for it.
+  // The stream for kernels; copies do not wait for it.
   rt::dl::CudaStream stream() const { return stream_; }
   void finish(); // waits for the stream
 

@@ -1,4 +1,4 @@
-// channel_rig.h - where the tests run the channel kernel: emulated, or on a GPU.
+// channel_rig.h - runs the channel kernel for the tests: emulated, or on a GPU.
 
 #ifndef COLL_TEST_KERNELS_CHANNEL_RIG_H
 #define COLL_TEST_KERNELS_CHANNEL_RIG_H
@@ -17,7 +17,7 @@ public:
   virtual ~ChannelRig() = default; // waits for the launches
   virtual Arena &arena() = 0;
   virtual rt::Status launch(const rt::ChannelLaunch &launch) = 0;
-  // Threads of the device that take turns make large cases slow.
+  // Returns true if the device's threads take turns, so that large cases are slow.
   virtual bool slow() const = 0;
 
   uint8_t *device(size_t bytes) { return arena().device(bytes); }
@@ -25,7 +25,7 @@ public:
 };
 
 std::unique_ptr<ChannelRig> makeEmulatedRig();
-// Null, with the reason, where there is no GPU or no kernel.
+// Returns null, with the reason, if there is no GPU or no kernel.
 std::unique_ptr<ChannelRig> makeGpuRig(std::string &whyNot);
 
 } // namespace coll::kernels::test

@@ -1,5 +1,5 @@
-// The persistent kernel of a communicator, emulated and on a GPU: every op on any alignment,
-// heads across launches, fences, and what ends it.
+// The persistent kernel of a communicator, emulated and on a GPU: every op with any alignment,
+// heads that continue across launches, fences, and what ends the kernel.
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/reduce.h"
@@ -21,7 +21,7 @@ Bytes randomBytes(std::mt19937 &random, size_t count) {
   return bytes;
 }
 
-// Random elements without NaN: which NaN comes out is the hardware's affair.
+// Random elements without NaN, because the hardware decides which NaN results.
 Bytes randomElements(std::mt19937 &random, CollDtype dtype, int64_t count) {
   Bytes bytes = randomBytes(random, static_cast<size_t>(count * rt::dtypeSize(dtype)));
   for (int64_t i = 0; i < count; ++i) {
@@ -165,7 +165,7 @@ TEST_P(ChannelTest, UnpacksPages) {
   ASSERT_TRUE(channel.drained());
   EXPECT_EQ(read(dst, kBytes), expected);
 
-  // A page outside is left out, and said.
+  // A page outside of the buffer is skipped and reported.
   meta->pages[4][0] = {0, 100, kBytes - 50};
   meta->count[4] = 1;
   item.pageSlot = 4;
@@ -176,7 +176,8 @@ TEST_P(ChannelTest, UnpacksPages) {
   EXPECT_EQ(channel.port().pageError(0, 2), errorWord(KernelError::PageRange, 0));
   EXPECT_TRUE(channel.port().error().ok());
 
-  // The same item again, when its pages are right; and what it met is not its successors'.
+  // The same item works when its pages are right, and its earlier error does not affect later
+  // items.
   meta->pages[4][0].bufferOff = 0;
   channel.post(item);
   ASSERT_TRUE(channel.drained());
@@ -196,7 +197,7 @@ TEST_P(ChannelTest, HeadsLiveOnAcrossLaunches) {
   Bytes source = randomBytes(random_, kWords * 8);
   std::memcpy(src, source.data(), source.size());
   for (uint32_t word = 0; word < kWords; ++word) {
-    // The next launch follows the last one's Exit by itself, posted before or after.
+    // The next launch follows the last one's Exit by itself, whether posted before or after it.
     if (word % 7 == 0) {
       if (word != 0)
         channel.exit();
@@ -211,7 +212,8 @@ TEST_P(ChannelTest, HeadsLiveOnAcrossLaunches) {
   EXPECT_TRUE(channel.port().error().ok());
 }
 
-// Items pass each other inside a block: fetched ahead, moved, published behind.
+// Several items are in progress in a block: some are fetched ahead, one is moved, others are
+// published.
 TEST_P(ChannelTest, ManyItemsUnderWay) {
   Channel channel(*rig_, 2, 2);
   channel.launch();
@@ -259,7 +261,7 @@ TEST_P(ChannelTest, AbortEndsTheLaunch) {
   EXPECT_TRUE(channel.port().error().ok());
 }
 
-// What its items name may be gone by then.
+// The memory that its items name may have been freed by then.
 TEST_P(ChannelTest, ALaunchThatBeginsAfterTheAbortDoesNothing) {
   Channel channel(*rig_, 2, 2);
   uint8_t *dst = rig_->device(64), *src = rig_->pinned(64);

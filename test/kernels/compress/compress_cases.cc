@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Elements of type T by make(); the last may be cut.
+// Fills with elements of type T from make(); the last one may be cut.
 template <typename T, typename Make>
 void fillWith(Bytes &bytes, Make make) {
   for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
@@ -22,7 +22,7 @@ void fillWith(Bytes &bytes, Make make) {
 
 double normal(std::mt19937 &random) { return std::normal_distribution<double>(0, 1)(random); }
 
-// As gradients are: small, and with tails much heavier than those of a normal distribution.
+// Distributed like gradients: small, with tails much heavier than those of a normal distribution.
 double gradient(std::mt19937 &random) { return 1e-3 * normal(random) * normal(random); }
 
 template <double (*draw)(std::mt19937 &)>
@@ -53,7 +53,7 @@ void zeros(std::mt19937 &, Bytes &bytes) { std::memset(bytes.data(), 0, bytes.si
 void anyBytes(std::mt19937 &random, Bytes &bytes) {
   fillWith<uint8_t>(bytes, [&] { return random(); });
 }
-// What arithmetic would not keep: signalling NaNs, -0, infinities, subnormals.
+// Values that arithmetic would change: signalling NaNs, -0, infinities, subnormals.
 void oddities(std::mt19937 &random, Bytes &bytes) {
   constexpr uint32_t kOdd[] = {0x80000000, 0x7f800001, 0xffc00000, 0xff800000, 1, 0, 0x807fffff};
   fillWith<uint32_t>(bytes, [&] { return kOdd[random() % std::size(kOdd)]; });

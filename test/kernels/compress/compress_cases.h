@@ -12,7 +12,7 @@ namespace coll::kernels::test {
 struct CompressCase {
   const char *name;
   void (*fill)(std::mt19937 &random, std::vector<uint8_t> &bytes);
-  // Bytes of a long message for a byte of the buffer, to within 0.005.
+  // The bytes of a long message divided by those of the buffer, to within 0.005.
   double ratio;
 };
 

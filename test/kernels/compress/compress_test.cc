@@ -1,4 +1,4 @@
-// Compressed messages: the reference, the check of what came over a network, and the channel
+// Compressed messages: the reference, the check of data received over a network, and the channel
 // kernel's two ops, emulated and on a GPU.
 
 #include "runtime/kernels/compress/compress.h"
@@ -15,10 +15,11 @@ namespace coll::kernels::test {
 
 namespace {
 
-// Lengths about every border: elements, vectors, columns, pages.
+// Lengths around every limit: elements, vectors, columns, pages.
 constexpr size_t kLengths[] = {1, 7, 16, 4095, 4096, 4097, 8192, 12'300, 40'960, 100'001};
 
-// Host memory of so many bytes, aligned to 16, so that the first byte beyond is seen.
+// Host memory of exactly so many bytes, aligned to 16, so that an access to the first byte beyond
+// is found.
 struct Message {
   explicit Message(size_t size)
       : bytes(static_cast<uint8_t *>(std::aligned_alloc(16, rt::roundTo16(size))), &std::free) {}
@@ -57,7 +58,7 @@ protected:
   }
   void TearDown() override { channel_.reset(); }
 
-  // An error ends a channel.
+  // A new channel, because an error ends a channel.
   void restart() {
     channel_.reset();
     channel_ = std::make_unique<Channel>(*rig_, 1, 2);
@@ -76,8 +77,8 @@ protected:
     EXPECT_TRUE(channel_->port().error().ok());
     EXPECT_EQ(channel_->port().pageError(0, number_), 0u);
   }
-  // Puts a message back to memory that is `shift` bytes from aligned, and looks at what lies
-  // around.
+  // Expands a message into memory that begins `shift` bytes after an aligned address, and checks
+  // the bytes around it.
   void expectBack(const Bytes &data, const uint8_t *message, uint64_t length, size_t shift) {
     constexpr size_t kGuard = 64;
     Bytes room(data.size() + 2 * kGuard, 0xa7);
@@ -88,7 +89,8 @@ protected:
     EXPECT_TRUE(read(dst, room.size()) == room) << data.size() << " bytes to " << shift;
   }
 
-  // As the device sees it; in emulation the sanitizers then know where it ends.
+  // The message's address on the device. In emulation it is the message itself, so that the
+  // sanitizers find overruns.
   const uint8_t *shown(const Message &message, uint64_t length) {
     if (rig_->slow())
       return message.data();
@@ -160,7 +162,7 @@ TEST_P(CompressTest, TheKernelPutsMessagesBackToAnyAddress) {
   expectGood();
 }
 
-// Both ways, many items under way: pages of several messages are being placed at once.
+// Both ops with many items in flight: pages of several messages are placed at the same time.
 TEST_P(CompressTest, ManyMessagesUnderWay) {
   constexpr size_t kMessages = 60, kBytes = 20'000;
   const uint64_t bound = rt::compressedBound(kBytes);
@@ -183,7 +185,7 @@ TEST_P(CompressTest, ManyMessagesUnderWay) {
   expectGood();
 }
 
-// What a peer could send instead, on a message of three pages: Columns, Columns, Raw and short.
+// Changes that a peer could make to a message of three pages: Columns, Columns, Raw and short.
 TEST_P(CompressTest, WhatMakesNoSenseIsRefusedAndTouchesNothing) {
   const size_t bytes = 2 * rt::kCompressPageBytes + 100;
   const Bytes data = made(compressCases()[0], random_, bytes);
@@ -230,7 +232,7 @@ TEST_P(CompressTest, WhatMakesNoSenseIsRefusedAndTouchesNothing) {
     EXPECT_EQ(checkCompressed(message.data(), length, bytes).code(), kCollPeer);
     if (spoilt.page < 0)
       continue;
-    // The kernel looks for itself: pages that are good come, the other is left as it was.
+    // The kernel checks again by itself: good pages arrive, the bad one is left unchanged.
     restart();
     uint8_t *dst = rig_->device(bytes);
     run(ChannelOp::Expand, dst, bytes, shown(message, length), length);
@@ -248,8 +250,8 @@ TEST_P(CompressTest, WhatMakesNoSenseIsRefusedAndTouchesNothing) {
   }
 }
 
-// Random changes, which the check may or may not find, and the kernel on what it has let pass or
-// not: the sanitizers look on, and so do the guards.
+// Random changes, which the check may or may not find. The kernel also gets messages that the check
+// refuses; sanitizers and guards find wrong accesses.
 TEST_P(CompressTest, AnyBytesTouchNothingOutside) {
   for (int round = 0; round < (rig_->slow() ? 150 : 1000); ++round) {
     const size_t bytes = 1 + random_() % 14'000;

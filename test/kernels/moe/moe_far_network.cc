@@ -30,7 +30,7 @@ LowLatencyFar FarNetwork::of(uint32_t member, uint32_t buffer) const {
   return {team_.size(), team_.firstOf(member), areas_[member], memory_[buffer][member]};
 }
 
-// Among ranks of other nodes.
+// The member's place among the ranks of other nodes.
 uint64_t FarNetwork::placeOf(uint32_t member, uint32_t other) const {
   return other < team_.firstOf(member) ? other : other - team_.group(member).size;
 }

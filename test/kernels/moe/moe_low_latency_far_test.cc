@@ -1,9 +1,9 @@
-// The kernels of the low-latency exchange between nodes, emulated and on GPUs, against the
-// reference: rounds in a row, the network played between the launches; shapes that take less room
-// than there is; messages that do not come or are another call's.
+// The kernels of the low-latency exchange between nodes, emulated and on GPUs, compared with the
+// reference: rounds in a row, with a network that is simulated between the launches; shapes that
+// need less room than there is; messages that do not arrive or belong to another call.
 //
-// Members that are a node each do not wait for others in a launch, so sanitizer tools can check all
-// of this, too.
+// If each member is a node, it does not wait for others in a launch, so sanitizer tools can check
+// all of this, too.
 
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/moe/moe_far_network.h"
@@ -36,7 +36,7 @@ MoeLowLatencyShape randomShape(uint32_t size, std::minstd_rand &random) {
   return shape;
 }
 
-// A team's buffers, and what is between its nodes.
+// A team's buffers, and the network between its nodes.
 struct World {
   World(MoeTeam &of, const MoeLowLatencyShape &with, const MoeLowLatencyShape &room)
       : team(of), shape(with), buffers(makeBuffers(of, with)), network(of, room) {}
@@ -51,7 +51,7 @@ struct World {
     }
     return round;
   }
-  // One phase of all members.
+  // Runs one phase on all members.
   template <typename Args>
   void run(const std::vector<Args> &calls, LowLatencyPhase phase, uint64_t seed) {
     std::vector<std::vector<MoeLaunch>> launches;
@@ -62,7 +62,7 @@ struct World {
     const rt::Status status = team.run(launches, seed);
     ASSERT_TRUE(status.ok()) << status.toString();
   }
-  // Call `number` of a buffer, from 1.
+  // Makes call `number` of a buffer, from 1.
   template <typename Args>
   void play(const std::vector<Args> &calls, uint32_t buffer, uint32_t number, uint64_t seed) {
     run(calls, kLowLatencySend, seed);
@@ -96,7 +96,7 @@ constexpr Nodes kNodes[] = {{2, 1}, {3, 1}, {8, 1}, {4, 2}, {5, 2}, {6, 3}, {8, 
 TEST_P(LowLatencyFarTest, RoundsInARowAreThoseOfTheReference) {
   std::minstd_rand random(51);
   for (const auto &[size, nodeSize] : kNodes) {
-    // Members that share a GPU do not run beside each other under a tool.
+    // Under a tool, members that share a GPU do not run concurrently.
     if (slow_ && nodeSize > 1)
       continue;
     for (int w = 0; w < (onGpu() && !slow_ ? 20 : 1) && !HasFailure(); ++w) {
@@ -109,7 +109,7 @@ TEST_P(LowLatencyFarTest, RoundsInARowAreThoseOfTheReference) {
   }
 }
 
-// As after lowLatencyClean(): memory between nodes is that of another shape.
+// As after lowLatencyClean(): the memory between nodes was made for another shape.
 TEST_P(LowLatencyFarTest, ShapesThatTakeLessRoomThanThereIs) {
   std::minstd_rand random(52);
   const uint32_t size = 4, nodeSize = slow_ ? 1 : 2;
@@ -127,7 +127,7 @@ TEST_P(LowLatencyFarTest, ShapesThatTakeLessRoomThanThereIs) {
 
 // --- faults
 
-// Two nodes of a member each, and a first round.
+// Two nodes with one member each, and a first round.
 struct Two {
   Two(MoeTeam &team, uint32_t seed)
       : random(seed), world(team, {20, 256, 4, 4}), round(world.round(0, random)) {}
@@ -177,12 +177,12 @@ TEST_P(LowLatencyFarTest, AnotherCallsMessageIsFound) {
   expectError(members, 1, "rank 0 makes another call");
 }
 
-// The host announces rows by what the other rank says of them.
+// The host announces rows as the other rank reports them.
 TEST_P(LowLatencyFarTest, ARowThatIsNotInTheMessageIsFound) {
   MoeTeam members = team(2, 1, kSecond);
   Two two(members, 56);
   for (uint32_t i = 0; i < 2; ++i) {
-    // All tokens to the other rank.
+    // All tokens go to the other rank.
     auto &from = two.round.drawn.world[i];
     std::fill(from.topkIdx.begin(), from.topkIdx.end(), -1);
     for (int64_t t = 0; t < from.routing.numTokens; ++t)
@@ -202,7 +202,8 @@ TEST_P(LowLatencyFarTest, ARowThatIsNotInTheMessageIsFound) {
   EXPECT_EQ(members.error(1), 0u) << describeErrorWord(members.error(1));
 }
 
-// Ranges of nowhere: a message has as many rows as it has room for, and nothing is beyond.
+// Handles with ranges that do not exist: a message has as many rows as it has room for, and nothing
+// behind it is touched.
 TEST_P(LowLatencyFarTest, WrongHandlesTouchNothingOutside) {
   MoeTeam members = team(2, 1, kSecond);
   Two two(members, 57);

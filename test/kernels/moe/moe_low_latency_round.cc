@@ -37,7 +37,7 @@ LowLatencyCall callOf(MoeTeam &team, uint32_t member, const MoeRankCase &rank,
   call.topkIdx = topkIdx;
   call.numTokens = static_cast<uint32_t>(rank.routing.numTokens);
   call.numTopk = static_cast<uint32_t>(rank.routing.numTopk);
-  // Members need not agree on these.
+  // These may differ between members.
   if (team.rig().isEmulated())
     call.grid = {1 + static_cast<uint32_t>(random() % 3),
                  32 * (1 + static_cast<uint32_t>(random() % 4))};
@@ -48,7 +48,7 @@ LowLatencyCall callOf(MoeTeam &team, uint32_t member, const MoeRankCase &rank,
   return call;
 }
 
-// A few values that formats find hard.
+// Inserts a few values that are difficult for the formats.
 void spoil(std::vector<char> &bf16, std::minstd_rand &random) {
   constexpr uint16_t kHard[] = {0x0000, 0x8000, 0x0001, 0x7f7f, 0x0080, 0x3f80, 0xc2ff, 0x2000};
   const size_t count = bf16.size() / 2;
@@ -86,7 +86,7 @@ void expectRows(MoeTeam &team, const LowLatencyRound &round, const MoeLowLatency
   for (size_t e = 0; e < expected.counts.size(); ++e) {
     SCOPED_TRACE("expert " + std::to_string(e));
     const auto count = static_cast<size_t>(expected.counts[e]);
-    // Compares the rows that arrived, and not the rest of the memory.
+    // Compares the rows that arrived, not the rest of the memory.
     const auto areEqual = [&](const auto &got, const auto &was) {
       const size_t each = was.size() / expected.sources.size();
       const auto first = static_cast<ptrdiff_t>(e * room * each);
@@ -101,7 +101,7 @@ void expectRows(MoeTeam &team, const LowLatencyRound &round, const MoeLowLatency
   }
 }
 
-// GPUs take logarithms less exactly than the host: a code may be the next one.
+// GPUs compute logarithms less exactly than the host, so a code may be the next one.
 void expectSums(MoeTeam &team, const LowLatencyRound &round,
                 const std::vector<std::vector<uint16_t>> &expected) {
   for (uint32_t i = 0; i < team.size(); ++i) {
@@ -110,7 +110,8 @@ void expectSums(MoeTeam &team, const LowLatencyRound &round,
       EXPECT_EQ(got, expected[i]) << "member " << i;
       continue;
     }
-    // A code is up to 4.5 % from the next one; where terms cancel out, that is more of the sum.
+    // Neighbouring codes differ by up to 4.5 %; if terms cancel out, that is a larger part of the
+    // sum.
     size_t apart = 0;
     for (size_t j = 0; j < got.size(); ++j) {
       const double is = rt::bf16ToF32(got[j]), was = rt::bf16ToF32(expected[i][j]);

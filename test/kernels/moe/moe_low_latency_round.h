@@ -1,5 +1,5 @@
 // moe_low_latency_round.h - one round of the low-latency exchange in the tests: what members send
-// and give back, the calls, and what has to come out of them.
+// and return, the calls, and the expected results.
 
 #ifndef COLL_TEST_KERNELS_MOE_LOW_LATENCY_ROUND_H
 #define COLL_TEST_KERNELS_MOE_LOW_LATENCY_ROUND_H
@@ -14,13 +14,13 @@
 
 namespace coll::kernels::test {
 
-// A round before anything of it is on GPUs.
+// A round before any of it is on GPUs.
 struct LowLatencyDrawn {
   bool fp8 = false, log = false;
   std::vector<rt::test::MoeRankCase> world;
   std::vector<std::vector<char>> experts; // rows that members give back
 };
-// What has to come out.
+// The expected results.
 struct LowLatencyExpected {
   std::vector<rt::MoeLowLatencyHostRows> rows;
   std::vector<std::vector<uint16_t>> sums;
@@ -39,15 +39,15 @@ using LowLatencyBuffers = std::array<std::vector<char *>, 2>;
 LowLatencyShape kernelShape(const rt::MoeLowLatencyShape &shape);
 LowLatencyBuffers makeBuffers(MoeTeam &team, const rt::MoeLowLatencyShape &shape);
 
-// Any thread.
+// May be called by any thread.
 LowLatencyDrawn draw(const rt::MoeLowLatencyShape &shape, uint32_t size, std::minstd_rand &random);
 LowLatencyExpected expect(const LowLatencyDrawn &drawn, const rt::MoeLowLatencyShape &shape);
 
-// Round `number` of the buffers, from 0.
+// Makes round `number` of the buffers, from 0.
 LowLatencyRound makeRound(MoeTeam &team, const rt::MoeLowLatencyShape &shape,
                           const LowLatencyBuffers &buffers, uint32_t number, LowLatencyDrawn drawn,
                           std::minstd_rand &random);
-// `apart`: sends and receives in a launch each.
+// `apart`: sends and receives are separate launches.
 template <typename Args>
 void append(std::vector<MoeLaunch> &launches, Args args, bool apart) {
   if (!apart)

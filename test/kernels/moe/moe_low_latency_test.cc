@@ -1,5 +1,5 @@
-// The kernels of the low-latency exchange, emulated and on GPUs, against the reference: rounds in a
-// row, in one launch or two for each call, by members that are late; then what is wrong.
+// The kernels of the low-latency exchange, emulated and on GPUs, compared with the reference:
+// rounds in a row, in one launch or two for each call, with late members; then faults.
 
 #include "runtime/kernels/moe/index_word.h"
 #include "test/kernels/moe/moe_low_latency_round.h"
@@ -16,12 +16,12 @@ using rt::MoeLowLatencyShape;
 using rt::test::MoeRankCase;
 
 constexpr uint64_t kSecond = 1000000000;
-// Bytes of rows in a buffer. The large ones are for GPUs.
+// The bytes of rows in a buffer. The large number is for GPUs.
 constexpr uint64_t kPlaceBytes = uint64_t{192} << 10, kLargePlaceBytes = uint64_t{4} << 20;
 
 class LowLatencyTest : public MoeRigTest {
 protected:
-  // One at a time.
+  // Only one team may exist at a time.
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
     rig_->recycle();
     const uint64_t bytes = onGpu() ? uint64_t{96} << 20 : uint64_t{5} << 20;
@@ -39,7 +39,7 @@ MoeLowLatencyShape randomShape(uint32_t size, std::minstd_rand &random) {
   shape.maxTokens = std::min(shape.maxTokens, most);
   return shape;
 }
-// Rows of up to 7,168, or up to 1,024 tokens.
+// Rows of up to 7,168 values, or up to 1,024 tokens.
 MoeLowLatencyShape largeShape(uint32_t size, std::minstd_rand &random) {
   MoeLowLatencyShape shape;
   shape.hidden = 128 * (1 + static_cast<int64_t>(random() % (random() % 2 ? 56 : 2)));
@@ -76,7 +76,7 @@ void runWorld(MoeTeam &team, World &world, std::minstd_rand &random) {
     expectRound(team, rounds[n], world.shape, world.expected[n]);
 }
 
-// What worlds of one team are about: drawn by all of the host's threads, run one by one.
+// Draws the rounds of these shapes on all of the host's threads, and runs them one by one.
 void runWorlds(MoeTeam &team, const std::vector<MoeLowLatencyShape> &shapes,
                std::minstd_rand &random) {
   const uint32_t threads = team.rig().hostThreads();
@@ -102,12 +102,12 @@ void runWorlds(MoeTeam &team, const std::vector<MoeLowLatencyShape> &shapes,
   }
 }
 
-// Four thousand rounds on GPUs, of which a few are large.
+// Four thousand rounds on GPUs, a few of which are large.
 TEST_P(LowLatencyTest, RoundsInARowAreThoseOfTheReference) {
   std::minstd_rand random(11);
   const int worlds = onGpu() ? (slow_ ? 2 : 168) : 3, large = onGpu() && !slow_ ? 8 : 0;
   for (uint32_t size = 1; size <= kMaxPeers && !HasFailure(); ++size) {
-    // Members that share a GPU do not run beside each other under a tool.
+    // Under a tool, members that share a GPU do not run concurrently.
     if (slow_ && size > 1)
       break;
     MoeTeam members = team(size);
@@ -118,7 +118,7 @@ TEST_P(LowLatencyTest, RoundsInARowAreThoseOfTheReference) {
   }
 }
 
-// A world that all members agree upon, with three rounds.
+// A shape that all members agree on, with three rounds.
 struct Plain {
   MoeLowLatencyShape shape;
   std::vector<LowLatencyRound> rounds;
@@ -150,7 +150,7 @@ MoeLayoutArgs somethingElse(MoeTeam &team, uint32_t member) {
   return layout;
 }
 
-// What two batches beside each other do: both are sent before either is received.
+// Two concurrent batches: both are sent before either is received.
 TEST_P(LowLatencyTest, TwoCallsMayBeUnderWay) {
   if (slow_)
     return;
@@ -171,7 +171,7 @@ TEST_P(LowLatencyTest, TwoCallsMayBeUnderWay) {
       for (const auto phase : {kLowLatencySend, kLowLatencyReceive}) {
         add(i, plain.rounds[0].dispatch[i], 0, phase);
         add(i, plain.rounds[1].dispatch[i], 1, phase);
-        // The others could send what comes next into what this one has not read.
+        // Otherwise the others could send the next data to memory that this one has not read.
         if (i == seed % 4 && phase == kLowLatencySend)
           launches[i].insert(launches[i].end(), 150, somethingElse(members, i));
       }
@@ -250,14 +250,14 @@ TEST_P(LowLatencyTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
     c.out = members.room<uint16_t>(0, 4 * 256);
     ASSERT_TRUE(members.run({{d, c}}, 1).ok());
     EXPECT_EQ(members.error(0), moeIndexWord(1, 1));
-    // Otherwise as if it were not there.
+    // Apart from the error, the result is as if the index were not there.
     members.reset();
     rank.topkIdx[3] = -1;
     expectRound(members, round, plain.shape);
   }
 }
 
-// With invalid handles nothing is written outside, and no member waits for ever.
+// With invalid handles nothing is written outside of the buffers, and no member waits forever.
 TEST_P(LowLatencyTest, WrongHandlesTouchNothingOutside) {
   MoeTeam members = team(slow_ ? 1 : 2, kSecond / 5);
   Plain plain = plainRounds(members, 10);

@@ -1,5 +1,5 @@
 // Gathering and merging, emulated and on GPUs: runs of random tokens, and sums of random nodes, bit
-// for bit; nothing beside them is written; what is refused.
+// for bit; nothing around them is written; refusals.
 
 #include "runtime/base/narrow.h"
 #include "test/kernels/moe/moe_team.h"
@@ -52,7 +52,7 @@ Gathering randomGathering(MoeTeam &team, uint32_t most, bool pinned, std::minstd
   const auto tokens = static_cast<uint32_t>(1 + random() % most);
   args.count = static_cast<uint32_t>(random() % (tokens + 1));
   args.blocks = static_cast<uint32_t>(random() % 3) * 17;
-  // Any of them, in any order.
+  // Any tokens, in any order.
   for (uint32_t i = 0; i < args.count; ++i)
     g.tokens.push_back(static_cast<int32_t>(random() % tokens));
   g.x.resize(at(uint64_t{tokens} * args.record.rowBytes));
@@ -79,7 +79,7 @@ Gathering randomGathering(MoeTeam &team, uint32_t most, bool pinned, std::minstd
   return g;
 }
 
-// The bytes between two arrays are not defined.
+// The bytes between two arrays are undefined.
 void expectGathered(MoeTeam &team, const Gathering &g) {
   const MoeGatherArgs &args = g.args;
   const MoeRecord &record = args.record;
@@ -112,7 +112,7 @@ TEST_P(MoeRelayTest, RunsHaveTheirTokens) {
   for (int round = 0; round < rounds() && !HasFailure(); ++round) {
     SCOPED_TRACE(round);
     one.clear();
-    // Pinned memory is not given back in between.
+    // Pinned memory is not freed in between.
     const Gathering g = randomGathering(one, most(), round < 8, random);
     const rt::Status status = one.run({{g.args}}, random());
     ASSERT_TRUE(status.ok()) << status.toString();
@@ -168,7 +168,7 @@ Merging randomMerging(MoeTeam &team, uint32_t most, std::minstd_rand &random) {
   return m;
 }
 
-// Biases first, then nodes in their order.
+// Biases are added first, then nodes in their order.
 void mergeOnHost(Merging &m) {
   const MoeMergeArgs &args = m.args;
   const size_t elems = args.rowBytes / 2, topk = args.numTopk;
@@ -238,7 +238,7 @@ TEST_P(MoeRelayTest, BadArgumentsAreRefusedByName) {
   merge.places = gather.tokens;
   merge.rows = merge.out = memory;
   merge.weights = merge.outWeights = reinterpret_cast<float *>(memory);
-  // By the launchers, before anything is launched.
+  // The launchers refuse before anything is launched.
   const auto refusal = [&](auto args, auto change) {
     change(args);
     return one.run({{args}}, 1).message();

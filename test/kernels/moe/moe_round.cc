@@ -114,7 +114,7 @@ MoeGrid randomGrid(MoeTeam &team, std::minstd_rand &random) {
   if (team.rig().isEmulated())
     return {1 + static_cast<uint32_t>(random() % 2),
             32 * (1 + static_cast<uint32_t>(random() % 2))};
-  // A block has a multiprocessor to itself.
+  // Each block has a multiprocessor of its own.
   const uint32_t most = team.rig().maxBlocks(team.size());
   return {1 + static_cast<uint32_t>(random() % std::min<uint32_t>(most / 2, 32)),
           32 * (1 + static_cast<uint32_t>(random() % 8))};
@@ -148,7 +148,7 @@ void expectRows(MoeTeam &team, const MoeRound &round, uint32_t i) {
   expectEqual(team, "topkIdx", buffer + area.topkIdx, expected.topkIdx);
   expectEqual(team, "topkWeights", buffer + area.topkWeights, expected.topkWeights);
   expectEqual(team, "sourceIdx", buffer + area.sourceIdx, expected.handle.recvSourceIdx);
-  // Nothing beyond.
+  // Nothing behind it is written.
   const uint64_t used = expected.x.size();
   const std::vector<char> beyond = team.get<char>(buffer + area.rows + used, area.scales - used);
   EXPECT_EQ(std::count(beyond.begin(), beyond.end(), 0x5a), static_cast<long>(beyond.size()));

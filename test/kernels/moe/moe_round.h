@@ -1,5 +1,5 @@
-// moe_round.h - one round of the token exchange in the tests: what members send and give back, the
-// calls, and what has to come out of them.
+// moe_round.h - one round of the token exchange in the tests: what members send and return, the
+// calls, and the expected results.
 
 #ifndef COLL_TEST_KERNELS_MOE_ROUND_H
 #define COLL_TEST_KERNELS_MOE_ROUND_H
@@ -14,7 +14,7 @@
 
 namespace coll::kernels::test {
 
-// What one member gives back, and what it then gets.
+// What one member returns, and what it then receives.
 struct MoeReturned {
   std::vector<uint16_t> rows;
   std::vector<float> rowWeights;
@@ -23,7 +23,7 @@ struct MoeReturned {
   std::vector<float> outWeights;
 };
 
-// A round before anything of it is on GPUs.
+// A round before any of it is on GPUs.
 struct MoeDrawn {
   rt::test::MoeSizes sizes;
   std::vector<rt::test::MoeRankCase> world;
@@ -33,7 +33,7 @@ struct MoeDrawn {
   uint32_t combinedBytes = 0;
 };
 
-// What one member's calls of a round work on.
+// The memory of one member's calls in a round.
 struct MoeMember {
   MoeLayoutArgs layout;
   MoeNotifyArgs notify;
@@ -42,23 +42,24 @@ struct MoeMember {
   char *buffer = nullptr;
 };
 
-// `drawn` has to outlive it.
+// `drawn` must outlive it.
 struct MoeRound {
   const MoeDrawn &drawn;
   std::vector<MoeMember> members;
 };
 
-// `spare`: rows of the buffers beyond what comes; less than 0 for too few. Any thread.
+// `spare`: rows of the buffers in addition to those that arrive; negative for too few. May be
+// called by any thread.
 MoeDrawn draw(const rt::test::MoeSizes &sizes, int spare, std::minstd_rand random);
-// What combine makes of a round.
+// Computes the expected result of the combine.
 void sumUp(MoeDrawn &drawn);
 
-// Takes the team's memory anew, for this round alone.
+// Allocates all of the team's memory again, for this round only.
 MoeRound makeRound(MoeTeam &team, const MoeDrawn &drawn, std::minstd_rand &random);
-// By member. `twice`: dispatches again along the same places, without indices.
+// Returns the launches by member. `twice`: dispatches again to the same places, without indices.
 std::vector<std::vector<MoeLaunch>> launchesOf(const MoeRound &round, bool twice);
 
-// Everything is as the reference has it; sumUp() has been called.
+// Compares everything with the reference; call sumUp() before.
 void expectRound(MoeTeam &team, const MoeRound &round);
 template <typename T>
 void expectEqual(MoeTeam &team, const char *what, const void *got, const std::vector<T> &expected) {

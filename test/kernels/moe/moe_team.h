@@ -1,4 +1,4 @@
-// moe_team.h - members of a peer group that exchange tokens, in the tests: emulated, or on GPUs.
+// moe_team.h - members of a peer group that exchange tokens, for the tests: emulated, or on GPUs.
 
 #ifndef COLL_TEST_KERNELS_MOE_TEAM_H
 #define COLL_TEST_KERNELS_MOE_TEAM_H
@@ -23,26 +23,27 @@ using MoeLaunch =
     std::variant<MoeLayoutArgs, MoeNotifyArgs, MoeDispatchArgs, MoeCombineArgs,
                  LowLatencyDispatchArgs, LowLatencyCombineArgs, MoeGatherArgs, MoeMergeArgs>;
 
-// A group with memory to make calls in, or a group for each so many members that are a node; the
-// last may have fewer. What a round takes is given back by clear().
+// A group with memory for calls, or, if members form nodes, one group for each node; the last node
+// may have fewer members. clear() frees what a round has allocated.
 class MoeTeam {
 public:
   MoeTeam(PeerRig &rig, uint32_t size, uint64_t arenaBytes, uint64_t timeoutNs,
           uint32_t nodeSize = kMaxPeers);
 
   uint32_t size() const { return static_cast<uint32_t>(groups_.size()); }
-  // First member of the member's node.
+  // The first member of the member's node.
   uint32_t firstOf(uint32_t member) const { return member / nodeSize_ * nodeSize_; }
   bool isFar(uint32_t member, uint32_t other) const { return firstOf(member) != firstOf(other); }
   PeerRig &rig() { return rig_; }
   const PeerGroup &group(uint32_t member) const { return groups_[member]; }
   uint64_t error(uint32_t member) const { return groups_[member].control->error; }
   MoeCounters *counters(uint32_t member) { return counters_[member]; }
-  // Workspaces and error words as at first.
+  // Resets workspaces and error words to their initial state.
   void reset();
   void clear() { used_.assign(size(), 0); }
 
-  // In a member's arena, and the same place in those of all: aligned to 512, holding junk.
+  // Allocates in a member's arena, at the same place in those of all; aligned to 512, filled with
+  // junk.
   uint64_t take(uint32_t member, uint64_t bytes);
   uint64_t take(uint64_t bytes);
   char *at(uint32_t member, uint64_t place) const { return arenas_[member] + place; }
@@ -63,7 +64,7 @@ public:
     return values;
   }
 
-  // All members' launches beside each other, to their ends; the first refusal, or ok.
+  // Runs all members' launches concurrently until they end; returns the first refusal, or ok.
   rt::Status run(const std::vector<std::vector<MoeLaunch>> &launches, uint64_t seed);
 
 private:
@@ -76,7 +77,8 @@ private:
   std::vector<uint64_t> used_; // of each arena
 };
 
-// All of these members have failed, and one of them says `why`; the others may have heard of it.
+// Expects that all of these members have failed, and that one of them reports `why`; the others may
+// have been told.
 void expectFailure(const MoeTeam &team, const std::vector<uint32_t> &members,
                    const std::string &why);
 

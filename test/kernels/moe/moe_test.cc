@@ -1,6 +1,6 @@
-// The kernels of the token exchange, emulated and on GPUs, against the reference: whole rounds of
-// random tokens, then what is wrong: too many tokens, handles that are none, indices that do not
-// exist, members that do not come or call something else.
+// The kernels of the token exchange, emulated and on GPUs, compared with the reference: whole
+// rounds of random tokens, then faults: too many tokens, invalid handles, indices that do not
+// exist, members that are missing or call something else.
 
 #include "runtime/kernels/moe/index_word.h"
 #include "test/kernels/moe/moe_round.h"
@@ -19,7 +19,7 @@ constexpr uint64_t kSecond = 1000000000;
 
 class MoeTest : public MoeRigTest {
 protected:
-  // One at a time.
+  // Only one team may exist at a time.
   MoeTeam team(uint32_t size, uint64_t timeoutNs = 20 * kSecond) {
     rig_->recycle();
     return {*rig_, size, onGpu() ? uint64_t{192} << 20 : uint64_t{3} << 20, timeoutNs};
@@ -33,7 +33,7 @@ void runRound(MoeTeam &team, const MoeDrawn &drawn, std::minstd_rand &random) {
   expectRound(team, round);
 }
 
-// What rounds of one team are about: drawn by all of the host's threads, run one by one.
+// Draws the rounds of one team on all of the host's threads, and runs them one by one.
 void runRounds(MoeTeam &team, const std::vector<MoeSizes> &rounds, std::minstd_rand &random) {
   const uint32_t threads = team.rig().hostThreads();
   const size_t batch = 2 * size_t{threads};
@@ -55,7 +55,7 @@ void runRounds(MoeTeam &team, const std::vector<MoeSizes> &rounds, std::minstd_r
   }
 }
 
-// Thousands of tokens, of rows that are short where these are many.
+// Thousands of tokens; the more tokens, the shorter the rows.
 MoeSizes largeMoeSizes(std::minstd_rand &random) {
   constexpr uint32_t kElems = 1 << 20, kMostHidden = 7168; // of a member
   MoeSizes sizes = rt::test::randomMoeSizes(random, 0);
@@ -66,12 +66,12 @@ MoeSizes largeMoeSizes(std::minstd_rand &random) {
   return sizes;
 }
 
-// Four thousand on GPUs, of which a few are large.
+// Four thousand rounds on GPUs, a few of which are large.
 TEST_P(MoeTest, RandomRoundsAreThoseOfTheReference) {
   std::minstd_rand random(7);
   const int rounds = onGpu() ? (slow_ ? 2 : 320) : 8, large = onGpu() && !slow_ ? 8 : 0;
   for (uint32_t size = 1; size <= kMaxPeers && !HasFailure(); ++size) {
-    // Members that share a GPU do not run beside each other under a tool.
+    // Under a tool, members that share a GPU do not run concurrently.
     if (slow_ && size > 1)
       break;
     MoeTeam members = team(size);
@@ -87,7 +87,7 @@ TEST_P(MoeTest, RandomRoundsAreThoseOfTheReference) {
   }
 }
 
-// Rows of many pieces, and of pieces that do not divide them.
+// Rows of many pieces, and rows whose length is not a multiple of a piece.
 TEST_P(MoeTest, LongRows) {
   std::minstd_rand random(8);
   for (int64_t hidden : {2048, 2056, 7168, 16392}) {
@@ -137,7 +137,7 @@ TEST_P(MoeTest, TooManyTokensAreAnErrorOnAllMembers) {
   }
 }
 
-// Handles of nowhere: junk where the prefix matrix and the places should be.
+// Invalid handles: the prefix matrix and the places are junk.
 TEST_P(MoeTest, WrongHandlesTouchNothingOutside) {
   MoeTeam members = team(slow_ ? 1 : 2);
   const MoeDrawn drawn = drawPlain(members, 2, 4);
@@ -185,7 +185,7 @@ TEST_P(MoeTest, IndicesThatDoNotExistAreReportedAndGoNowhere) {
   }
 }
 
-// More than the kernel stages at a time.
+// More tokens than the kernel stages at a time.
 TEST_P(MoeTest, LayoutsOfManyTokens) {
   std::minstd_rand random(10);
   for (int numTopk : {1, 8, 32}) {

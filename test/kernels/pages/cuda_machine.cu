@@ -1,4 +1,4 @@
-// A GPU, through the launchers.
+// Runs the kernels on a GPU, through the launchers.
 
 #include "runtime/base/env.h"
 #include "test/kernels/must.h"
@@ -43,7 +43,7 @@ public:
   bool slow() const override { return slow_; }
 
 private:
-  // Set where a tool looks at every access of the kernels.
+  // Set if a tool checks every access of the kernels.
   const bool slow_ = rt::foreignEnv("COLL_TEST_SLOW").has_value();
   static rt::Status end(rt::Status status) {
     must(cudaDeviceSynchronize(), "kernel");

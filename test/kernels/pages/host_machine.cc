@@ -1,5 +1,5 @@
-// The device code, compiled for the host; see test/support/emulation/simt_host.h. Blocks have few
-// warps, since each of their threads costs a stack and a turn.
+// Runs the device code, compiled for the host; see test/support/emulation/simt_host.h. Blocks have
+// few warps, because each thread needs a stack and a turn.
 
 #include "runtime/kernels/pages/pack_device.cuh"
 #include "test/kernels/pages/machine.h"
@@ -12,7 +12,7 @@ namespace {
 
 class HostMachine : public Machine {
 public:
-  // Exactly the requested size, so that AddressSanitizer sees the first byte beyond.
+  // Exactly the requested size, so that AddressSanitizer finds an access to the first byte beyond.
   void *allocate(size_t bytes, Where) override {
     void *memory = nullptr;
     if (posix_memalign(&memory, 256, bytes) != 0)
@@ -73,7 +73,7 @@ private:
     return {static_cast<char *>(copy.bounce), copy.bounceBytes, static_cast<char *>(copy.buffer),
             copy.bufferBytes};
   }
-  // Sizes of blocks take turns: 1 to 3 warps.
+  // The size of blocks varies from 1 to 3 warps.
   template <class Kernel>
   void run(int blocks, const Kernel &kernel) {
     const uint32_t warps = 1 + turn_++ % 3;

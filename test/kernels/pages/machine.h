@@ -1,7 +1,7 @@
-// machine.h - where the tests run the kernels: emulated on the host, or on a GPU.
+// machine.h - runs the kernels for the tests: emulated on the host, or on a GPU.
 //
-// A machine joins the tests with one file that holds a COLL_KERNEL_MACHINE line for
-// each suite; make() gives the machine, or the reason why there is none.
+// A machine is a file with a COLL_KERNEL_MACHINE line for each suite; make() returns the machine,
+// or the reason why there is none.
 
 #ifndef COLL_TEST_KERNELS_MACHINE_H
 #define COLL_TEST_KERNELS_MACHINE_H
@@ -21,18 +21,18 @@ enum class Where { Device, PinnedHost };
 class Machine {
 public:
   virtual ~Machine() = default;
-  // Exactly so many bytes, at least 1, aligned to 256; never null.
+  // Allocates exactly so many bytes, at least 1, aligned to 256; never null.
   virtual void *allocate(size_t bytes, Where where) = 0;
   virtual void release(void *memory, Where where) = 0;
   virtual void copyIn(void *to, const void *from, size_t bytes) = 0;
   virtual void copyOut(void *to, const void *from, size_t bytes) = 0;
-  // Each runs to its end.
+  // Each call returns when the kernel has ended.
   virtual rt::Status unpack(const PageCopy &copy) = 0;
   virtual rt::Status pack(const PageCopy &copy) = 0;
   virtual rt::Status unpackNext(const MessageCopy<rt::UnpackHandle> &message) = 0;
   virtual rt::Status unpackGroup(const UnpackGroupCopy &copy) = 0;
   virtual rt::Status packNext(const MessageCopy<rt::PackHandle> &message) = 0;
-  // How many random cases it takes to be busy for a second or two.
+  // The number of random cases that take a second or two.
   virtual int cases() const = 0;
   virtual bool slow() const = 0; // leave out what moves megabytes
 };

@@ -1,4 +1,4 @@
-// Properties of pack, on every machine. What it shares with unpack is tested there.
+// Properties of pack, on every machine. unpack_test.cc tests what both have in common.
 
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/pages/page_check.h"

@@ -21,7 +21,7 @@ uint32_t randomLen(Random &random, Lengths lengths) {
   return 0;
 }
 
-// Random places for the pages on one side; returns the end.
+// Draws random places for the pages on one side; returns the end.
 template <class Set>
 uint64_t place(Random &random, std::vector<rt::PageDescriptor> &pages, bool gaps, bool aligned,
                Set set) {

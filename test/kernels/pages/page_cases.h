@@ -18,18 +18,18 @@ struct PageCase {
   uint64_t bounceBytes = 0, bufferBytes = 0;
 };
 
-// What the lengths are like.
+// The distribution of lengths.
 enum class Lengths { Tiny, Small, Pages, Large, Mixed };
 
-// Up to `pages` pages and about `maxBytes` bytes. Without gaps the first and last byte of
-// both sides belong to a page; with `aligned` all offsets and lengths are multiples of 16.
+// Draws up to `pages` pages with about `maxBytes` bytes in total. Without gaps, the first and last
+// byte of both sides belong to a page; with `aligned`, all offsets and lengths are multiples of 16.
 PageCase randomPages(Random &random, uint32_t pages, uint64_t maxBytes, Lengths lengths, bool gaps,
                      bool aligned);
-// Adds descriptors that point outside, in every way, at random places. The good ones stay.
+// Inserts at random places descriptors that point outside in every way, and keeps the good ones.
 void addBadPages(Random &random, PageCase &pageCase, uint32_t count);
 
 std::vector<uint8_t> randomBytes(Random &random, size_t bytes);
-// 0 to bound - 1.
+// Returns a number from 0 to bound - 1.
 uint64_t below(Random &random, uint64_t bound);
 
 } // namespace coll::kernels::test

@@ -38,7 +38,7 @@ const uint8_t *bytesOf(const std::vector<rt::PageDescriptor> &pages) {
   return reinterpret_cast<const uint8_t *>(pages.data());
 }
 
-// The two sides of a copy on a machine, and what has to come out.
+// The two sides of a copy on a machine, and the expected result.
 struct Sides {
   Sides(Machine &machine, Direction direction, Random &random, const PageCase &pageCase,
         const CopyShape &shape)
@@ -60,7 +60,7 @@ struct Sides {
   }
 
   void expectCopied() const {
-    // As a whole first: gtest would print megabytes.
+    // Compares everything at once first, because gtest would print megabytes.
     const std::vector<uint8_t> gotBounce = bounce.read(), gotBuffer = buffer.read();
     EXPECT_TRUE(gotBounce == hostBounce) << firstDifference(gotBounce, hostBounce);
     EXPECT_TRUE(gotBuffer == hostBuffer) << firstDifference(gotBuffer, hostBuffer);
@@ -81,7 +81,7 @@ struct Sides {
   uint64_t expectedError = 0;
 };
 
-// A connection of either kind, its metadata where the host writes it.
+// A connection of either kind, with its metadata where the host writes it.
 template <class Meta, class Handle>
 struct Connection {
   explicit Connection(Machine &machine)
@@ -89,7 +89,7 @@ struct Connection {
         handle(machine, Where::Device, Handle{meta.get(), nullptr, rt::kUnpackHeadStart}),
         error(machine, Where::Device, 0) {}
 
-  // Writes a message into its slot as a transport would.
+  // Writes a message into its slot like a transport does.
   void post(Machine &machine, uint64_t message, const std::vector<rt::PageDescriptor> &pages,
             uint64_t count) {
     const uint64_t slot = message % rt::kUnpackSlots;
@@ -250,7 +250,7 @@ void checkPeerGroup(Machine &machine, Random &random, int rounds) {
       const PageCase pageCase = randomPages(random, static_cast<uint32_t>(below(random, 40)),
                                             16 << 10, Lengths::Mixed, true, false);
       UnpackConnection &connection = *connections[peer];
-      // Where the bit is missing the slot has the message all the same.
+      // Even without the bit the slot has the message.
       PageCase expected = pageCase;
       if (!(copy.mask >> peer & 1))
         expected.pages.clear();

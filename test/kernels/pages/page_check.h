@@ -1,4 +1,4 @@
-// page_check.h - one random copy on a machine, compared with the reference.
+// page_check.h - makes one random copy on a machine, and compares it with the reference.
 
 #ifndef COLL_TEST_KERNELS_PAGE_CHECK_H
 #define COLL_TEST_KERNELS_PAGE_CHECK_H
@@ -18,19 +18,19 @@ struct CopyShape {
 
 CopyShape randomShape(Random &random);
 
-// Every byte of the target is as the reference leaves it, bytes around it are untouched,
-// and the error word is set if and only if the reference sets it. Returns it.
+// Every byte of the target must be as the reference leaves it, bytes around it must be unchanged,
+// and the error word must be set if and only if the reference sets it. Returns the error word.
 uint64_t checkPages(Machine &machine, Direction direction, Random &random, const PageCase &pageCase,
                     const CopyShape &shape);
 
-// A sequence of messages through the slots of a connection, with empty ones, over several
-// times around; the head is kept between launches.
+// Sends a sequence of messages, some of them empty, several times around the slots of a connection;
+// the head is kept between launches.
 void checkMessages(Machine &machine, Direction direction, Random &random, int messages);
-// Several connections, of which each round has messages of some, once around the slots.
+// Several connections; each round has messages for some of them, once around the slots.
 void checkPeerGroup(Machine &machine, Random &random, int rounds);
-// A count beyond the slot's descriptors: reported, nothing copied, the slot is consumed.
+// A count beyond the slot's descriptors must be reported, nothing copied, and the slot consumed.
 void checkCountTooLarge(Machine &machine, Direction direction);
-// As many pages as a slot has.
+// A message with as many pages as a slot has.
 void checkFullSlot(Machine &machine, Direction direction);
 
 } // namespace coll::kernels::test

@@ -20,7 +20,7 @@ TEST_P(UnpackTest, RandomPagesEqualTheReference) {
   }
 }
 
-// Each residue of source, target and length once, at the edges of both regions.
+// Every residue of source, target and length once, at the edges of both regions.
 TEST_P(UnpackTest, EveryAlignmentOfOnePage) {
   Random random(7);
   for (size_t bounce = 0; bounce < 16; ++bounce)
@@ -46,7 +46,7 @@ TEST_P(UnpackTest, NoPagesAndEmptyPages) {
   EXPECT_EQ(checkPages(machine(), Direction::Unpack, random, {{{0, 0, 0}}, 0, 0}, {}), 0u);
 }
 
-// A descriptor without bytes says nothing, wherever it points.
+// A descriptor without bytes has no effect, wherever it points.
 TEST_P(UnpackTest, EmptyPagesMayPointAnywhere) {
   Random random(3);
   EXPECT_EQ(checkPages(machine(), Direction::Unpack, random, {{{~0u, 0, ~uint64_t{0}}}, 8, 8}, {}),
@@ -102,8 +102,8 @@ TEST_P(UnpackTest, AGroupTakesTheMessagesOfThePeersInItsMask) {
   checkPeerGroup(machine(), random, 40);
 }
 
-// One page among many small ones, also 4 MiB in one page; 32 small ones at the start make
-// the kernel expect no other.
+// One large page among many small ones, up to 4 MiB. If the first 32 pages are small, the kernel
+// does not expect a large one.
 TEST_P(UnpackTest, OneLargePageAmongSmallOnes) {
   Random random(13);
   const uint32_t large = machine().slow() ? 200 << 10 : 4 << 20;
@@ -118,7 +118,7 @@ TEST_P(UnpackTest, OneLargePageAmongSmallOnes) {
   }
 }
 
-// checkCopy() comes before anything of CUDA, so this needs no GPU.
+// checkCopy() runs before any call of CUDA, so this needs no GPU.
 TEST(UnpackLaunch, RefusesWhatNoLaunchCanTake) {
   using Change = void (*)(PageCopy &);
   const Change changes[] = {

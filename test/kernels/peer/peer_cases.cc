@@ -15,7 +15,8 @@ constexpr const char *kOpNames[] = {"all_reduce", "reduce_scatter", "reduce", "a
                                     "all_to_all", "broadcast",      "gather", "scatter",
                                     "permute",    "barrier"};
 
-// One of so many packets holds what is reserved: the last word now and then only.
+// Puts the reserved value into one of so many packets; unless `whole`, without its last word in
+// half of them.
 void putReserved(Fast &random, bool whole, uint64_t oneOf, Bytes &bytes) {
   const uint32_t reserved[4] = {kEmptyWord0, kEmptyWord1, kEmptyWord2,
                                 random.next() % 2 ? kEmptyWord3 : kEscapeWord3};
@@ -59,7 +60,7 @@ void putFloats(Fast &random, CollDtype dtype, Bytes &bytes) {
   }
 }
 
-// For floats that sums combine in f32: which bits are the exponent and the fraction; else 0.
+// The bits of exponent and fraction of floats that sums combine in f32; otherwise 0.
 struct FloatBits {
   uint32_t exponent = 0, fraction = 0;
 };
@@ -76,7 +77,7 @@ FloatBits bitsOf(CollDtype dtype) {
   }
 }
 
-// NaN of any bits, infinities, and what is less than normal.
+// Puts NaNs with any bits, infinities, and subnormal numbers.
 void putSpecial(Fast &random, CollDtype dtype, Bytes &bytes) {
   const FloatBits bits = bitsOf(dtype);
   const auto size = static_cast<uint64_t>(rt::dtypeSize(dtype));
@@ -182,7 +183,7 @@ Bytes randomElements(Fast &random, const Case &c, uint64_t bytes) {
   putFloats(random, c.dtype, result);
   if (c.dtype == kCollI32 || c.dtype == kCollI64 || c.dtype == kCollI8 || c.dtype == kCollU8)
     putReserved(random, /*whole=*/true, 8, result);
-  // In half of the contributions, because a sum with a NaN proves little else.
+  // Only in half of the contributions, because a sum with a NaN shows little else.
   if (c.sumsFloats() && random.next() % 2 == 0) {
     putSpecial(random, c.dtype, result);
     putReserved(random, /*whole=*/true, 64, result); // NaN, as floats

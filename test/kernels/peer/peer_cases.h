@@ -1,5 +1,5 @@
-// peer_cases.h - collectives of peer groups as the tests make them: a call, at random; its data;
-// what it comes to, block by block.
+// peer_cases.h - collectives of peer groups for the tests: random calls, their data, and the
+// expected results, block by block.
 
 #ifndef COLL_TEST_KERNELS_PEER_CASES_H
 #define COLL_TEST_KERNELS_PEER_CASES_H
@@ -54,7 +54,7 @@ struct Case {
     return outer * count * static_cast<uint64_t>(rt::dtypeSize(dtype));
   }
   bool reduces() const { return op <= Op::Reduce; }
-  // In f32, of f32, f16 or bf16.
+  // Returns true if it sums f32, f16 or bf16 in f32.
   bool sumsFloats() const;
   bool srcIsWide() const {
     return op == Op::ReduceScatter || op == Op::AllToAll || op == Op::Scatter;
@@ -62,21 +62,21 @@ struct Case {
   bool dstIsWide() const { return op == Op::AllGather || op == Op::AllToAll || op == Op::Gather; }
 };
 
-// Everything at random that the arguments leave open.
+// Draws at random everything that the arguments leave open.
 Case randomCase(Random &random, uint32_t size, uint64_t maxBytes);
 
 Bytes randomBytes(Fast &random, uint64_t bytes);
-// Random bits. What floats are reduced from is moderate, but for sums in f32: they get NaN,
-// infinities and subnormal numbers, too. Some are what packets reserve.
+// Random bits. Floats that are reduced have moderate values, except for sums in f32, whose data
+// includes NaN, infinities and subnormal numbers. Some values are those that packets reserve.
 Bytes randomElements(Fast &random, const Case &c, uint64_t bytes);
-// For a type that sumsFloats() accepts. The hardware decides which NaN a sum yields.
+// Only for types that sumsFloats() accepts. The hardware decides which NaN a sum yields.
 bool isNan(CollDtype dtype, const char *at);
 
-// Block j of a wide buffer as one piece, and back.
+// Returns block j of a wide buffer as one piece; the next function puts it back.
 Bytes blockOf(const Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j);
 void putBlock(Bytes &wide, const Case &c, uint64_t outer, uint32_t size, uint32_t j,
               const Bytes &block);
-// The result for blocks of all members.
+// Returns the reduced result of all members' blocks.
 Bytes reduced(const Case &c, const std::vector<const void *> &contributions);
 
 } // namespace coll::kernels::test

@@ -1,5 +1,5 @@
-// peer_members.h - the members of a peer group in the tests, with the buffers of the calls that
-// they make, and what these have to hold in the end.
+// peer_members.h - the members of a peer group in the tests, with the buffers of their calls and
+// the expected content of these.
 
 #ifndef COLL_TEST_KERNELS_PEER_MEMBERS_H
 #define COLL_TEST_KERNELS_PEER_MEMBERS_H
@@ -28,7 +28,7 @@ public:
   static constexpr WorkspaceSizes kSmallWorkspace = {64 << 10, 4, 8 << 10, 2},
                                   kManySlots = {64 << 10, 4, 12 << 10, 4};
 
-  // `sizes`: of the workspaces, where members are emulated; on GPUs they are as by default.
+  // `sizes` are those of the workspaces of emulated members; on GPUs they are the defaults.
   Members(PeerRig &rig, uint32_t size, uint64_t timeoutNs = 20'000'000'000,
           const WorkspaceSizes &sizes = kSmallWorkspace);
 
@@ -37,10 +37,11 @@ public:
     return static_cast<KernelError>(static_cast<uint32_t>(members_[rank].control->error));
   }
 
-  // Makes the calls on all members, and compares.
+  // Makes the calls on all members, and compares the results.
   void run(Random &random, const std::vector<Case> &cases, uint64_t seed);
 
-  // The same in parts: every member's buffers of a call, filled; what a member has to run.
+  // The same in steps: prepares and fills every member's buffers of a call; returns what a member
+  // has to run.
   std::vector<Buffers> prepare(Random &random, const Case &c);
   rt::Result<PeerPlan> planOf(const Case &c, uint32_t rank,
                               const std::vector<Buffers> &buffers) const;
@@ -50,7 +51,7 @@ private:
   uint64_t dstBytes(const Case &c) const { return c.blockBytes() * (c.dstIsWide() ? size_ : 1); }
 
   std::vector<Buffers> place(const Case &c);
-  // The smaller buffer is the member's own block of the larger one.
+  // In place, the smaller buffer is the member's own block of the larger one.
   void placeInPlace(const Case &c, uint32_t rank, Buffers &b) const;
   void fill(Fast random, const Case &c, std::vector<Buffers> &buffers);
   void fillInPlace(uint32_t rank, Buffers &b) const;

@@ -1,4 +1,4 @@
-// What the host plans of a call, without running it.
+// The host's plans of calls, without running them.
 
 #include "runtime/kernels/peer/plan.h"
 #include "runtime/kernels/peer/tuning.h"
@@ -23,7 +23,7 @@ PeerGroup groupOf(PeerRig &rig, uint32_t size) {
   return group;
 }
 
-// Pieces of a team, with a message of this many bytes in this many parts.
+// The number of rounds of a team, with a message of this many bytes in this many parts.
 uint64_t roundsOf(const Result<PeerPlan> &plan, uint64_t bytes, uint64_t parts) {
   const uint64_t round = plan->teams * plan->pieceBytes;
   return (bytes / parts + round - 1) / round;
@@ -31,8 +31,8 @@ uint64_t roundsOf(const Result<PeerPlan> &plan, uint64_t bytes, uint64_t parts) 
 
 } // namespace
 
-// A message that goes over several links, one after the other, goes in pieces of which each link
-// has one; but not in so small ones that fences take the time.
+// A message that crosses several links in turn is divided so that each link has a piece, but not
+// into pieces so small that fences take most of the time.
 TEST(PeerPlans, LinksAreBusyTogether) {
   const std::unique_ptr<PeerRig> rig = makeEmulatedPeerRig();
   for (uint32_t size : {3u, 4u, 8u}) {
@@ -54,7 +54,7 @@ TEST(PeerPlans, LinksAreBusyTogether) {
       }
     }
   }
-  // Over one link: as few rounds as there are slots for.
+  // Over one link: as few rounds as the slots permit.
   const PeerGroup two = groupOf(*rig, 2);
   CopyArgs copy;
   copy.src = copy.dst = two.workspace[0];
@@ -64,7 +64,7 @@ TEST(PeerPlans, LinksAreBusyTogether) {
   EXPECT_GT(broadcast->pieceBytes, two.layout.slotBytes / 2);
 }
 
-// Kernels that wait for each other are on the GPU at once, whoever shares it.
+// Kernels that wait for each other must be on the GPU at the same time, even if members share it.
 TEST(PeerPlans, FitOnTheGpu) {
   constexpr uint32_t kThreads = 512; // of 128 registers each, on a multiprocessor
   const std::unique_ptr<PeerRig> rig = makeEmulatedPeerRig();

@@ -27,8 +27,8 @@ void check(const rt::Status &status) {
   std::exit(1);
 }
 
-// Memory that is handed out from the front, and all of it again after reset(): an allocation or a
-// free of CUDA's own waits for GPUs, and is mapped by each of them.
+// Memory that is allocated from the front, and completely again after reset(): an allocation or
+// free by CUDA waits for GPUs, and is mapped by each of them.
 class Arena {
 public:
   using Allocate = void *(*)(size_t);
@@ -98,8 +98,8 @@ public:
         memory_(gpus_, Arena(allocateOnGpu, kGpuChunk)), pinned_(allocatePinned, kPinnedChunk) {
     for (uint32_t gpu = 0; gpu < gpus_; ++gpu) {
       check(cudaSetDevice(static_cast<int>(gpu)), "cudaSetDevice");
-      // A multiprocessor changes its split of cache and shared memory only when it is empty: this
-      // kernel has the same as those that it runs beside.
+      // A multiprocessor changes its split of cache and shared memory only when it is empty, so
+      // this kernel uses the same split as those that run beside it.
       check(cudaFuncSetAttribute(idle, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  cudaSharedmemCarveoutMaxShared),
             "carveout");
@@ -202,7 +202,7 @@ public:
 private:
   static constexpr size_t kGpuChunk = size_t{512} << 20, kPinnedChunk = size_t{1} << 20;
 
-  // What is done to memory is done in the order of its GPU's default stream.
+  // Work on memory is ordered by its GPU's default stream.
   void useOwnerOf(const void *memory) {
     uint32_t gpu = 0;
     while (gpu + 1 < gpus_ && !memory_[gpu].has(memory))
@@ -221,8 +221,8 @@ private:
 } // namespace
 
 std::unique_ptr<PeerRig> makeGpuPeerRig(std::string &whyNot) {
-  // A kernel that is loaded at its first launch waits for those that run, and they for it; so do
-  // streams that share one of the GPU's queues, of which there are 8 unless more are asked for.
+  // A kernel that is loaded at its first launch waits for those that run, and they wait for it. The
+  // same happens to streams that share one of the GPU's queues, of which there are 8 by default.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
   int gpus = 0;

@@ -1,6 +1,6 @@
-// Collectives of peer groups, emulated and on GPUs, against base/reduce.h: every call, type,
+// Collectives of peer groups, emulated and on GPUs, compared with base/reduce.h: every call, type,
 // reduction, alignment and algorithm; payloads that packets reserve; members that are late, make
-// other calls, or never come.
+// other calls, or are missing.
 
 #include "runtime/kernels/peer/packet.h"
 #include "test/kernels/peer/peer_members.h"
@@ -34,7 +34,7 @@ std::string nameOf(const testing::TestParamInfo<const char *> &info) { return in
 INSTANTIATE_TEST_SUITE_P(host, PeerTest, testing::Values("host"), nameOf);
 INSTANTIATE_TEST_SUITE_P(cuda, PeerTest, testing::Values("cuda"), nameOf);
 
-// On GPUs 25 calls a round: with COLL_TEST_ROUNDS=4000 ten thousand of each operation.
+// On GPUs 25 calls per round: with COLL_TEST_ROUNDS=4000 these are ten thousand of each operation.
 TEST_P(PeerTest, RandomCallsAreExact) {
   const int rounds = roundsOr(isEmulated() ? 60 : 220);
   const uint64_t maxBytes = isEmulated() ? 6000 : 300'000;
@@ -88,7 +88,7 @@ TEST_P(PeerTest, EveryTypeAndReduction) {
   }
 }
 
-// Members that send and get nothing zero a buffer that they have to send first.
+// Members that receive nothing must zero a buffer that they have to send first.
 TEST_P(PeerTest, PermuteInPlaceSendsBeforeItZeroes) {
   Random random(17);
   for (PeerAlgorithm algorithm : {PeerAlgorithm::OneShot, PeerAlgorithm::Pipe}) {
@@ -124,7 +124,7 @@ TEST_P(PeerTest, ARelayUsesAllLanes) {
   members.run(random, cases, 3);
 }
 
-// A payload that packets reserve, everywhere.
+// All data has a payload that packets reserve.
 TEST_P(PeerTest, ReservedPayloadsArrive) {
   Random random(13);
   for (Op op : {Op::AllGather, Op::Broadcast, Op::AllToAll, Op::AllReduce})
@@ -162,7 +162,7 @@ TEST_P(PeerTest, ReservedPayloadsArrive) {
 
 class PeerFailureTest : public PeerTest {
 protected:
-  // What members see if `skip` makes its call only when the others have given up.
+  // What the members report if `skip` makes its call only after the others have given up.
   std::vector<KernelError> runWithout(uint32_t skip, PeerAlgorithm algorithm, Op op, bool abort) {
     Members members(*rig_, 3, abort ? 60'000'000'000 : 300'000'000);
     Random random(3);
@@ -177,7 +177,7 @@ protected:
       EXPECT_TRUE(plan.ok());
       if (rank == skip)
         late.push_back({members.member(rank), {*plan}});
-      // A second call after the failed one ends at once.
+      // A second call after the failed one must end at once.
       streams.push_back({members.member(rank), {}});
       if (rank != skip)
         streams.back().plans = {*plan, *plan};
@@ -221,7 +221,7 @@ TEST_P(PeerFailureTest, AbortEndsAllMembers) {
   }
 }
 
-// Members that name different places write nothing.
+// Members that name different places must write nothing.
 TEST_P(PeerFailureTest, OtherPlacesAreSeen) {
   Members members(*rig_, 2, 300'000'000);
   std::vector<char> sent(4000, 'x'), got(sent.size());

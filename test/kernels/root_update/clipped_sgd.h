@@ -1,5 +1,5 @@
-// clipped_sgd.h - an optimizer of a user's own: see runtime/kernels/root_update/optimizers.h for
-// the form.
+// clipped_sgd.h - an optimizer that a user could write: see
+// runtime/kernels/root_update/optimizers.h for the form.
 //
 // Clips each gradient, averages it over time and shrinks the step as 1 / sqrt(t).
 

@@ -1,4 +1,4 @@
-// The optimizers beside their formulas, written out in double; the plans of roots.
+// The optimizers compared with their formulas, written out in double; the plans of roots.
 
 #include "runtime/kernels/root_update/root_update.h"
 #include "test/kernels/root_update/clipped_sgd.h"
@@ -17,7 +17,7 @@ struct State {
 };
 using Formula = std::function<void(State &, double gradient, double rate, int t)>;
 
-// 60 steps from several parameters with gradients and rates that change.
+// Makes 60 steps from several parameters with gradients and rates that change.
 void expectFormula(const AnyOptimizer &optimizer, const Formula &formula) {
   for (double start : {0.7, -3.0, 1e-3, 40.0}) {
     State exact{start};

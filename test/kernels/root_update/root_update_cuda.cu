@@ -1,5 +1,6 @@
-// Members on GPUs: rank r on GPU r % count, so that any machine with one takes part. Where
-// members share a GPU, each has a stream, and grids are small enough to be there together.
+// Members on GPUs: rank r is on GPU r % count, so that any machine with a GPU can run the tests.
+// Members that share a GPU have separate streams, and grids are small enough to be on it at the
+// same time.
 
 #include "runtime/kernels/root_update/launch.cuh"
 #include "test/kernels/must.h"
@@ -59,7 +60,7 @@ public:
   void copyIn(uint32_t member, void *to, const void *from, size_t bytes) override {
     use(member);
     must(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy to the GPU");
-    // Streams of the tests do not wait for the default one.
+    // The streams of the tests do not wait for the default one.
     must(cudaDeviceSynchronize(), "copy to the GPU");
   }
   void copyOut(uint32_t member, void *to, const void *from, size_t bytes) override {
@@ -143,7 +144,7 @@ private:
 };
 
 RootUpdateRigResult makeCuda() {
-  // A kernel that is loaded at its first launch waits for those that run, and they for it.
+  // A kernel that is loaded at its first launch waits for those that run, and they wait for it.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)

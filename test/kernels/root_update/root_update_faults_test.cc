@@ -1,5 +1,4 @@
-// The root update where something is wrong: members that do not come, calls that differ,
-// arguments that cannot be.
+// Faults of the root update: missing members, calls that differ, invalid arguments.
 
 #include "runtime/kernels/error_word.h"
 #include "test/kernels/root_update/root_update_rig.h"
@@ -10,7 +9,7 @@ namespace {
 constexpr uint64_t kSoonNs = 200ull * 1000 * 1000;
 constexpr uint64_t kLateNs = 60ull * 1000 * 1000 * 1000;
 
-// Calls of two members for `counts` elements each, on memory that is there.
+// Calls of two members with `counts` elements each, on valid memory.
 class Pair {
 public:
   Pair(RootUpdateRig &rig, uint64_t timeoutNs) : rig_(rig), group(rig.makeGroup(2, timeoutNs)) {
@@ -40,7 +39,7 @@ public:
              group, {first ? &calls[0] : nullptr, second ? &calls[1] : nullptr}, optimizers, {}))
       EXPECT_TRUE(status.ok()) << status.toString();
   }
-  // The error of a member, or none: without the detail.
+  // The error of a member, or none, without the detail.
   KernelError errorOf(uint32_t member) const {
     return static_cast<KernelError>(static_cast<uint32_t>(group[member].control->error));
   }
@@ -61,7 +60,7 @@ TEST_P(RootUpdateTest, AMemberThatDoesNotComeIsNamed) {
   Pair pair(rig(), kSoonNs);
   pair.run(true, false);
   EXPECT_EQ(pair.group[0].control->error, errorWord(KernelError::PeerTimeout, 1));
-  // The group is dead: whoever comes late ends too.
+  // The group has failed, so a late member ends, too.
   pair.run(false, true);
   EXPECT_EQ(pair.errorOf(1) == KernelError::None || pair.errorOf(1) == KernelError::PeerFailed,
             true);

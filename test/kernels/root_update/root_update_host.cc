@@ -1,4 +1,4 @@
-// Members emulated on the host: one grid each, in a random order that a seed decides.
+// Members emulated on the host: one grid each, in a random order that a seed determines.
 
 #include "test/kernels/root_update/root_update_rig.h"
 #include "test/support/emulation/peer.h"
@@ -22,7 +22,7 @@ public:
       std::free(memory);
   }
 
-  // Exactly the requested size, so that AddressSanitizer sees the first byte beyond.
+  // Exactly the requested size, so that AddressSanitizer finds an access to the first byte beyond.
   char *allocate(uint32_t, size_t bytes) override {
     void *memory = nullptr;
     if (posix_memalign(&memory, kAlignment, bytes ? bytes : 1) != 0)
@@ -44,7 +44,7 @@ public:
     shared.timeoutNs = timeoutNs;
     shared.layout = workspaceLayout(size, {128 << 10, 4, 64 << 10, ++groups_ % 2 ? 2u : 3u});
     for (uint32_t r = 0; r < size; ++r) {
-      // Zero, and present where it is touched only.
+      // Zeroed, and in memory only where it is touched.
       workspaces_.push_back(std::calloc(shared.layout.bytes + kAlignment, 1));
       const auto address = reinterpret_cast<uintptr_t>(workspaces_.back());
       shared.workspace[r] =

@@ -14,7 +14,7 @@
 
 namespace coll::kernels::test {
 
-// Those given, and one of the tests' own.
+// The optimizers of the project, and one of the tests.
 using TestOptimizer = std::variant<AnyOptimizer, ClippedSgd>;
 
 struct Copy {
@@ -27,22 +27,22 @@ class RootUpdateRig {
 public:
   virtual ~RootUpdateRig() = default;
 
-  // Memory that `member`'s GPU and its peers reach, aligned to 512; freed with the rig.
+  // Memory that `member`'s GPU and its peers can access, aligned to 512; freed with the rig.
   virtual char *allocate(uint32_t member, size_t bytes) = 0;
   virtual void copyIn(uint32_t member, void *to, const void *from, size_t bytes) = 0;
   virtual void copyOut(uint32_t member, void *to, const void *from, size_t bytes) = 0;
-  // A group ready for its first call; freed with the rig.
+  // Creates a group that is ready for its first call; freed with the rig.
   virtual std::vector<PeerGroup> makeGroup(uint32_t size, uint64_t timeoutNs) = 0;
-  // Blocks of each member that may wait for each other's at once.
+  // The blocks of each member that may wait for each other at the same time.
   virtual uint32_t maxBlocks(uint32_t size) const = 0;
-  // A call of each member but those that are null, by the member's optimizer or the last there is,
-  // then the member's copy on the same stream; returns when all have ended.
+  // Makes a call on each member whose call is not null, with the member's optimizer or the last one
+  // in the list, then the member's copy on the same stream; returns when all have ended.
   virtual std::vector<rt::Status> run(const std::vector<PeerGroup> &group,
                                       const std::vector<const RootUpdate *> &calls,
                                       const std::vector<TestOptimizer> &optimizers,
                                       const std::vector<Copy> &copies) = 0;
   virtual rt::Status nextStep(uint32_t member, UpdateStep *step) = 0;
-  // How many random cases it takes to be busy for a second or two, unless more are asked for.
+  // The number of random cases that take a second or two, unless more are requested.
   virtual int cases() const = 0;
 };
 

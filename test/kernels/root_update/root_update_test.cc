@@ -1,4 +1,4 @@
-// The root update on 1 to 8 members beside the reference, bit by bit.
+// The root update on 1 to 8 members compared with the reference, bit by bit.
 
 #include "runtime/base/narrow.h"
 #include "test/kernels/root_update/root_update_rig.h"
@@ -17,8 +17,8 @@ constexpr uint8_t kGuard = 0xA5;
 
 size_t bytesOf(CollDtype type) { return type == kCollF32 ? 4 : 2; }
 
-// A buffer on a member's GPU and its copy here, which the reference changes. `misalign` elements
-// off 512 bytes; guarded on both sides.
+// A buffer on a member's GPU and its host copy, which the reference changes. It begins `misalign`
+// elements after a multiple of 512 bytes, and is guarded on both sides.
 class Buffer {
 public:
   Buffer(RootUpdateRig &rig, uint32_t member, CollDtype type, uint64_t count, uint64_t misalign)
@@ -37,7 +37,8 @@ public:
     }
   }
   void upload() { rig_.copyIn(member_, gpu_, host_.data(), host_.size()); }
-  // A copy of the GPU's side to make on its stream: what the next kernel there would see.
+  // Returns a copy to be made on the GPU's stream, which shows what the next kernel there would
+  // see.
   Copy snapshot() {
     if (!seen_)
       seen_ = rig_.allocate(member_, host_.size());
@@ -72,7 +73,7 @@ private:
     std::memcpy(&value, from, sizeof value);
     return value;
   }
-  // tolerance 0: the same bits.
+  // With tolerance 0, the bits must be equal.
   static bool same(float a, float b, float tolerance) {
     if (std::isnan(a) || std::isnan(b))
       return std::isnan(a) && std::isnan(b);
@@ -127,7 +128,7 @@ public:
       }
   }
 
-  // A step on the GPUs and one of the reference, with new gradients.
+  // Makes a step on the GPUs and one of the reference, with new gradients.
   void step(const std::vector<PeerGroup> &group, uint64_t number) {
     now_ = {0.05f / static_cast<float>(number), case_.mean ? 1.0f : 0.25f, number};
     std::vector<const RootUpdate *> calls;
@@ -347,7 +348,8 @@ TEST_P(RootUpdateTest, RandomCases) {
   }
 }
 
-// Members that wait for each other do not end under a tool that runs kernels one by one.
+// Only one member, because members that wait for each other do not end under a tool that runs
+// kernels one by one.
 TEST_P(RootUpdateTest, RandomCasesOfOneMember) {
   std::mt19937_64 random(12);
   const auto group = rig().makeGroup(1, kTimeoutNs);
@@ -355,7 +357,7 @@ TEST_P(RootUpdateTest, RandomCasesOfOneMember) {
     check(rig(), group, randomCase(random, 1, rig().maxBlocks(1)), random());
 }
 
-// As large a grid as there may be, and a list that fills it.
+// The largest possible grid, and a list that fills it.
 TEST_P(RootUpdateTest, LargeGrid) {
   for (uint32_t ranks : {2u, 4u}) {
     const auto group = rig().makeGroup(ranks, kTimeoutNs);
