@@ -1,4 +1,4 @@
-// mutate.h - mutants of bytes, for the fuzz tests of readers.
+// mutate.h - makes mutants of bytes for the fuzz tests of readers.
 
 #ifndef COLL_TEST_PROFILER_MUTATE_H
 #define COLL_TEST_PROFILER_MUTATE_H
@@ -8,11 +8,12 @@
 
 namespace coll::profiler::test {
 
-// How many mutants a reader gets, and which; main() sets them from --mutants=N and --seed=N.
+// The number of mutants that a reader gets, and their seed; main() sets them from --mutants=N and
+// --seed=N.
 inline int mutants = 20000;
 inline uint64_t seed = 1;
 
-// One to four changes: a byte, a bit, a cut, a copied or a repeated piece, a long varint.
+// Makes one to four changes: to a byte or a bit, a cut, a copied or repeated piece, a long varint.
 inline std::string mutate(const std::string &whole, std::mt19937_64 &random) {
   std::string text = whole;
   for (uint64_t changes = random() % 4 + 1; changes > 0 && !text.empty(); --changes) {

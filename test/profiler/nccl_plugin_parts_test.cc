@@ -1,4 +1,4 @@
-// Parts of libnccl-profiler-coll.so by themselves: ring, names, histogram, the GPU's clock.
+// Tests of single parts of libnccl-profiler-coll.so: ring, names, histogram, the GPU's clock.
 
 #include "runtime/net/nccl_plugin/net_event.h"
 #include "runtime/profiler/abi/net_events.h"
@@ -23,7 +23,7 @@ static_assert(sizeof(CollNetEvent) == sizeof(abi::NetCollEventV1) &&
               offsetof(CollNetEvent, bytes) == offsetof(abi::NetCollEventV1, bytes) &&
               COLL_NET_EVENT_ID == abi::kNetCollV1);
 
-// A record of a collective takes two of the eight slots, one of a state takes one.
+// A record of a collective takes two of the eight slots, a record of a state takes one.
 TEST(DropOldestRingTest, KeepsTheNewestAndCountsTheOthers) {
   for (const bool isLong : {false, true}) {
     DropOldestRing ring(8);
@@ -46,7 +46,8 @@ TEST(DropOldestRingTest, KeepsTheNewestAndCountsTheOthers) {
   }
 }
 
-// The producer overwrites while the consumer reads: every record is whole, in order, or counted.
+// The producer overwrites while the consumer reads: every record must be complete and in order, or
+// counted as lost.
 TEST(DropOldestRingTest, RecordsAreWholeOrCountedWhileTheProducerRuns) {
   constexpr uint64_t kRecords = 300'000;
   DropOldestRing ring(64);
@@ -159,7 +160,8 @@ TEST(GpuClockTest, OffsetIsBoundedByWhatIsSeenAndByTheCall) {
   EXPECT_TRUE(clock.sawStart(1000, 5000)); // at least 4000
   EXPECT_EQ(clock.errorNs(), 100);
   EXPECT_EQ(clock.toHost(10), 4110u);
-  // Two seconds before the call that launched it: a jump, after which it begins anew.
+  // Two seconds before the call that launched it: this is a jump, after which the estimate starts
+  // again.
   EXPECT_FALSE(clock.sawStart(1000, 2'000'005'000));
   EXPECT_FALSE(clock.known());
 }
@@ -195,7 +197,7 @@ TEST(TickClockTest, TicksBetweenNotesAreTimesInTheirOrder) {
   }
 }
 
-// A channel that has begun is kept until it ends; what finds its place taken is told at once.
+// A channel that has begun is kept until it ends; if its place is taken, it is reported at once.
 TEST(OpenKernelsTest, EndTellsWhatTheStartHasTold) {
   OpenKernels kernels;
   const uint64_t other = 5 + OpenKernels::kPlaces;

@@ -1,6 +1,6 @@
-// libnccl-profiler-coll.so as NCCL loads it: every version of the ABI, threads, and what NCCL, its
-// forks and other processes get wrong. The plugin's settings are read once per process, so cases
-// that need their own run as another process: this program with --play=NAME.
+// Loads libnccl-profiler-coll.so like NCCL: every version of the ABI, threads, and errors of NCCL,
+// its forks and other processes. The plugin reads its settings once per process, so cases with
+// special settings run as another process: this program with --play=NAME.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/library.h"
@@ -56,7 +56,8 @@ std::string readText(const std::string &path) {
   return text.str();
 }
 
-// Runs this program's case `name` with more environment; returns its exit code, or -signal.
+// The outcome of this program's case `name`, run with additional environment variables: its exit
+// code, or -signal.
 struct Outcome {
   int code;
   std::string errors, trace;
@@ -112,7 +113,7 @@ int playUntilKilled() {
   return 0;
 }
 
-// The application ends without having destroyed its communicator.
+// The application ends without destroying its communicator.
 int playWithoutEnd() {
   Player<5> player(table<5>(), 0xabc);
   player.progress(player.enqueue(0));
@@ -128,7 +129,7 @@ int playManyEvents() {
   return player.finalize();
 }
 
-// Whatever becomes of the trace, the plugin answers with success.
+// The plugin returns success whatever happens to the trace.
 int playWhateverHappens() {
   Player<5> player(table<5>(), 0xabc);
   if (player.result != abi::kNcclSuccess)
@@ -347,7 +348,7 @@ TEST_F(NcclProfilerShared, NothingOfAnotherProcessIsDereferenced) {
   EXPECT_NE(op, nullptr);
   player.step(op, 0, {abi::kProxyStepSendWait});
   player.stop(op);
-  // A step whose context belongs to another process: the parent tells whose it is.
+  // A step whose context belongs to another process: its parent shows the communicator.
   void *own = player.start(player.proxyOp(nullptr, false));
   auto step = player.describe(abi::kProxyStep, own);
   for (void *context : {nowhere, kernelSpace, static_cast<void *>(nullptr)}) {
@@ -435,7 +436,7 @@ TEST_F(NcclProfilerShared, ClockThatJumpsBySecondsIsFlagged) {
   EXPECT_GE(flagged, 1);
 }
 
-// Coll's own host tells of what a graph has replayed when it has ended.
+// Coll's own host reports what a graph has replayed after the replay has ended.
 TEST_F(NcclProfilerShared, ReplayThatIsToldOfAfterwardsIsNoJumpOfTheClock) {
   Player<5> player(table<5>(), 0x10b);
   for (const bool isReplay : {false, true, false}) {
@@ -458,7 +459,8 @@ TEST_F(NcclProfilerShared, ReplayThatIsToldOfAfterwardsIsNoJumpOfTheClock) {
     EXPECT_EQ(kernel.text(Key::Flag), "");
 }
 
-// NCCL ends a channel on the thread that began it, and with a stamp; neither is taken for granted.
+// NCCL ends a channel on the thread that began it, and with a stamp, but the plugin must not rely
+// on either.
 TEST_F(NcclProfilerShared, KernelChannelsEndOnceOnAnyThreadAndWithoutStamp) {
   Player<5> player(table<5>(), 0x10a);
   void *coll = player.enqueue(0, 3);

@@ -1,4 +1,4 @@
-// The reader on mutated traces: every one ends in packets or in an error, in bounded memory.
+// The reader on mutated traces: each must give packets or an error, in bounded memory.
 
 #include "runtime/profiler/perfetto/reader.h"
 #include "test/profiler/mutate.h"

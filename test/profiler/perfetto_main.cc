@@ -1,5 +1,5 @@
-// perfetto-tests [--mutants=N] [--seed=N]: the tests; --sample=FILE: writes the trace that
-// perfetto_decode_test.py reads with a decoder of its own.
+// perfetto-tests [--mutants=N] [--seed=N]: the tests. --sample=FILE writes the trace that
+// perfetto_decode_test.py reads with its own decoder.
 
 #include "runtime/profiler/perfetto/writer.h"
 #include "test/profiler/mutate.h"

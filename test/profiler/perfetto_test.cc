@@ -1,4 +1,4 @@
-// Writer and reader of traces: what is written comes back; memory and errors are bounded.
+// Writer and reader of traces: what is written can be read back; memory and errors are bounded.
 
 #include "runtime/profiler/perfetto/reader.h"
 
@@ -164,7 +164,7 @@ TEST(PerfettoWriterTest, MemoryDoesNotGrowWithEvents) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "KiB";
 }
 
-// A file that ends anywhere is read up to its last whole packet.
+// A file that is cut at any byte is read up to its last complete packet.
 TEST(PerfettoReaderTest, TruncatedFileIsReadUpToItsLastPacket) {
   MemorySink sink;
   Writer writer(sink, {});

@@ -1,5 +1,5 @@
-// player.h - plays NCCL to a profiler plugin: the calls, in the order and with the parents of each
-// version of the ABI.
+// player.h - simulates NCCL for a profiler plugin: makes the calls in the order and with the
+// parents of each version of the ABI.
 
 #ifndef COLL_TEST_PROFILER_PLAYER_H
 #define COLL_TEST_PROFILER_PLAYER_H
@@ -35,7 +35,7 @@ COLL_ABI(7);
 
 inline void silentLogger(abi::NcclLogLevel, unsigned long, const char *, int, const char *, ...) {}
 
-// One communicator of one rank. Counts what it is given.
+// One communicator of one rank.
 template <int version>
 class Player {
 public:
@@ -102,7 +102,7 @@ public:
     return descriptor;
   }
 
-  // The enqueueing: returns the collective's handle; it has stopped.
+  // The enqueueing of a collective; returns its handle, which has stopped.
   void *enqueue(uint64_t seq, int channels = 1, uint64_t tag = 0) {
     void *group = nullptr, *call = nullptr;
     if constexpr (version >= 5) {
@@ -131,7 +131,7 @@ public:
     return handle;
   }
 
-  // The progress thread: two proxy ops of two steps each, and the kernel's channels.
+  // The progress thread: two proxy ops with two steps each, and the kernel's channels.
   void progress(void *handle, int channels = 1) {
     for (int channel = 0; channel < channels; ++channel) {
       void *send = start(proxyOp(handle, true, getpid(), channel));
@@ -159,7 +159,7 @@ public:
     }
     stop(handle);
   }
-  // What the GPU's clock is behind the host's.
+  // How far the GPU's clock is behind the host's.
   static constexpr uint64_t kGpuLagNs = 1'000'000'000;
   void kernel(void *parent, int channel, uint64_t startStamp, uint64_t stopStamp) {
     if constexpr (version >= 3) {

@@ -1,4 +1,5 @@
-// slices.h - the slices of a trace file, for tests: paired, with their annotations.
+// slices.h - the slices of a trace file, for tests: begins paired with ends, with their
+// annotations.
 
 #ifndef COLL_TEST_PROFILER_SLICES_H
 #define COLL_TEST_PROFILER_SLICES_H
@@ -22,8 +23,8 @@ struct Slice {
   std::string text(perfetto::Key key) const { return texts.count(key) ? texts.at(key) : ""; }
 };
 
-// All slices and instants. Fails the test where the file is malformed, an end has no begin, or the
-// slices of a track do not nest. A slice without an end ends with 0.
+// Returns all slices and instants. Fails the test if the file is malformed, an end has no begin, or
+// the slices of a track do not nest. A slice without an end gets the end 0.
 inline std::vector<Slice> readSlices(const std::string &path) {
   using namespace perfetto;
   std::vector<Slice> slices;
@@ -65,7 +66,7 @@ inline std::vector<Slice> readSlices(const std::string &path) {
   return slices;
 }
 
-// Within each track, by time: a slice lies within the one that is open, or after it.
+// Within each track, in the order of time, a slice must lie inside the open one or after it.
 inline void expectNested(const std::vector<Slice> &slices) {
   std::map<uint64_t, std::vector<const Slice *>> tracks;
   for (const Slice &slice : slices)

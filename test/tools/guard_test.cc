@@ -52,7 +52,7 @@ TEST(GuardTest, SaysWhichSignalItWas) {
 TEST(GuardTest, NoRoomForTheStackIsAnError) {
   EXPECT_EQ(runGuarded("test",
                        [] {
-                         // Room for little more than there is now.
+                         // Room for little more than is in use now.
                          size_t pages = 0;
                          std::ifstream("/proc/self/statm") >> pages;
                          struct rlimit limit;

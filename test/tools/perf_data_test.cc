@@ -1,4 +1,4 @@
-// What coll-perf checks results with: right ones pass, and each wrong element counts once.
+// How coll-perf checks results: correct ones pass, and each wrong element counts once.
 
 #include "tools/coll-perf/op/data.h"
 
@@ -24,7 +24,7 @@ protected:
     size_ = rt::dtypeSize(plan_.dtype);
   }
 
-  // Longer than a period, and no multiple of anything.
+  // Longer than a period, and not a multiple of anything.
   static constexpr int64_t kCount = 150'001;
 
   // The source of a rank.
@@ -34,7 +34,7 @@ protected:
     Pattern(plan_, rank).fill(0, count, source.data());
     return source;
   }
-  // In two parts, as from a GPU.
+  // Checks in two parts, as data from a GPU is checked.
   int64_t wrongIn(int rank, const std::vector<char> &result) {
     const Reference reference(plan_, kCount);
     const int64_t count = reference.extent(rank).dst, first = count / 3;
@@ -42,7 +42,7 @@ protected:
     return pattern.wrong(reference, 0, first, result.data()) +
            pattern.wrong(reference, first, count - first, result.data() + first * size_);
   }
-  // What rank 0 of an all_to_all, broadcast or all_gather gets.
+  // The result of rank 0 of an all_to_all, broadcast or all_gather.
   std::vector<char> copiesForRank0() {
     if (plan_.op == std::string("broadcast"))
       return sourceOf(plan_.root);
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, PerfDataTest,
                                            DataCase{"all_gather", kCollBf16},
                                            DataCase{"all_to_all", kCollI64}));
 
-// The first step, made element by element with the reference of the kernels.
+// The first step, computed element by element with the reference of the kernels.
 TEST(PerfDataTest, CountsWrongParameters) {
   for (CollDtype dtype : {kCollF32, kCollBf16})
     for (const char *optimizer : {"sgd", "momentum", "adam", "adamw", "lion", "rmsprop"}) {

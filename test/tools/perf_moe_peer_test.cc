@@ -1,4 +1,4 @@
-// The exchange by NCCL that coll-perf moe measures beside its own: ranks on threads over fakes of
+// The exchange by NCCL with which coll-perf moe compares its own: ranks on threads over fakes of
 // the driver and of NCCL, every value checked.
 
 #include "runtime/exchange/moe/platform.h"
@@ -15,7 +15,7 @@
 namespace coll::perf {
 namespace {
 
-// Everybody's bytes, between threads; once.
+// Exchanges bytes between threads, once.
 class Swapping {
 public:
   explicit Swapping(int ranks) : all_(static_cast<size_t>(ranks)) {}
@@ -39,7 +39,7 @@ private:
 
 class MoePeerTest : public testing::Test {
 protected:
-  // `body(peer or why there is none)` for each rank, on a thread of its own.
+  // Calls `body(peer or why there is none)` for each rank, each in its own thread.
   using Body = std::function<void(Result<std::unique_ptr<NcclMoePeer>>)>;
   void play(const MoeTask &task, const Body &body) {
     Swapping swapping(task.ranks);
@@ -92,7 +92,8 @@ TEST_F(MoePeerTest, EveryValueIsThatOfTheExchange) {
     }
 }
 
-// As many rows as there may be, of fewer tokens than there is room for, and of all of them.
+// The largest possible number of rows, with fewer tokens than there is room for, and with all of
+// them.
 TEST_F(MoePeerTest, EveryValueIsThatOfTheLowLatencyMode) {
   for (int ranks : {1, 2, 4})
     for (MoeSkew skew : {MoeSkew::Uniform, MoeSkew::Few, MoeSkew::One}) {
@@ -134,7 +135,7 @@ TEST_F(MoePeerTest, MoreRanksThanGpusAreNone) {
   });
 }
 
-// A rank that does not come costs the deadline, and what it has begun is ended.
+// A missing rank takes until the deadline, and then the work that was begun is ended.
 TEST_F(MoePeerTest, ARankThatDoesNotComeIsATimeout) {
   MoeTask task = smallTask(2, MoeSkew::Uniform);
   task.timeoutUs = 200'000;
@@ -146,7 +147,7 @@ TEST_F(MoePeerTest, ARankThatDoesNotComeIsATimeout) {
     // NCCL connects ranks in their first call.
     EXPECT_TRUE((*made)->call(MoeCall::Combine).ok());
     Status met = (*made)->synchronize();
-    // The other rank may come later than the deadline.
+    // The other rank may arrive after the deadline.
     for (int i = 0; i < 300 && !met.ok(); ++i)
       met = (*made)->synchronize();
     EXPECT_TRUE(met.ok()) << met.toString();

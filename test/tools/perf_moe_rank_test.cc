@@ -1,5 +1,5 @@
-// Ranks of coll-perf moe as they are started, on threads over a fake driver and the emulated
-// kernels: every call, alone and in graphs, every value checked, and a row for each.
+// Complete ranks of coll-perf moe, on threads over a fake driver and the emulated kernels: every
+// call, alone and in graphs, every value checked, and a row for each.
 
 #include "runtime/exchange/moe/platform.h"
 #include "test/exchange/moe_emulated.h"
@@ -17,7 +17,7 @@
 namespace coll::perf {
 namespace {
 
-// The lines of the file that rank 0 writes.
+// Returns the lines of the file that rank 0 writes.
 std::vector<std::string> rowsOf(const MoeTask &task) {
   rt::dl::FakeCuda cuda(task.ranks);
   rt::ScopedMoePlatform platform(rt::test::emulatedMoe(cuda.table()));

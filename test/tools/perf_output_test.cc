@@ -1,4 +1,4 @@
-// What coll-perf leaves behind where others write to the same files, or the disk is full.
+// The output files of coll-perf if others write to the same files, or the disk is full.
 
 #include "tools/coll-perf/moe/curves.h"
 #include "tools/coll-perf/output.h"
@@ -32,7 +32,7 @@ protected:
     row.ours = 1;
     return std::vector<Row>(static_cast<size_t>(count), row);
   }
-  // Lines that are objects; a line that is none fails the test.
+  // Counts the lines that are objects; any other line fails the test.
   int countRows() const {
     std::ifstream file(path_);
     int count = 0;
@@ -40,7 +40,7 @@ protected:
       EXPECT_TRUE(nlohmann::json::accept(line)) << line;
     return count;
   }
-  // In processes of their own, at once; false where one of them was not successful.
+  // Runs in separate processes at the same time; returns false if one of them failed.
   template <typename Body>
   static bool inProcesses(int count, Body &&body) {
     for (int i = 0; i < count; ++i)
@@ -56,7 +56,7 @@ protected:
   const std::string path_ = folder_ + "/rows.jsonl";
 };
 
-// Each time more than a buffer of the library holds.
+// Each row is longer than a buffer of the library.
 TEST_F(PerfOutputTest, RowsOfRunsAtOnceStayWhole) {
   EXPECT_TRUE(inProcesses(4, [&] {
     for (int turn = 0; turn < 20; ++turn)

@@ -1,4 +1,4 @@
-// coll-perf tune --paths on an emulated GPU: what it measures becomes a table, which coll-info
+// coll-perf tune --paths on an emulated GPU: its measurements become a table, which coll-info
 // shows.
 
 #include "runtime/backend/net/gpu/platform.h"
@@ -50,7 +50,7 @@ protected:
     unlink(file_.c_str());
   }
 
-  // What a tool prints; `code` is what it is to return. Each has a process of its own.
+  // Returns the output of a tool, which runs in its own process and must return `code`.
   template <typename Main>
   std::string outputOf(Main &&main, std::vector<std::string> words, int code) {
     std::vector<char *> argv;

@@ -1,5 +1,5 @@
-// Chakra's files: what is written has what the schema asks for, what is not known survives, and
-// malformed files are errors.
+// Chakra's files: written files have what the schema requires, unknown fields are kept, and
+// malformed files give errors.
 
 #include "tools/coll-trace/chakra.h"
 
@@ -42,7 +42,7 @@ std::vector<Node> readNodes(const std::string &path) {
   return nodes;
 }
 
-// Has fields, attributes and types of nodes that no version has.
+// A file with fields, attributes and types of nodes that no version has.
 std::string strangeFile() {
   Node node;
   node.id = 7;
@@ -106,7 +106,7 @@ TEST(ChakraTest, TracesBecomeOneFilePerRankWithDependencies) {
       const Node &node = nodes[i];
       EXPECT_EQ(node.id, i + 1);
       EXPECT_EQ(node.type, i % 2 ? chakra::kCollective : chakra::kCompute);
-      // Each computes after the collective before, and reduces after having computed.
+      // Each node computes after the previous collective, and reduces after having computed.
       EXPECT_EQ(node.dataDependencies, i ? std::vector<uint64_t>{i} : std::vector<uint64_t>());
       if (i % 2) {
         EXPECT_EQ(node.number("comm_type", -1), 0);

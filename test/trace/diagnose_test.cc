@@ -1,4 +1,5 @@
-// Faults that were put into simulated runs are found: the rank, the kind, and the first collective.
+// Faults that were put into simulated runs must be found: the rank, the kind, and the first
+// collective.
 
 #include "test/profiler/mutate.h"
 #include "test/trace/simulation.h"
@@ -44,7 +45,7 @@ Injected drawFault(std::mt19937_64 &random, const Simulation &simulation) {
   fault.share = shares[random() % 3];
   if (fault.fault == Fault::Gpu)
     fault.isInCollective = random() % 2;
-  // A host that runs ahead of its GPU by less than its delay is not late.
+  // A host that is ahead of its GPU by more than its delay is not late.
   if (fault.fault == Fault::Host && simulation.runsAhead)
     fault.size += 1.5;
   return fault;
@@ -110,7 +111,8 @@ TEST(DiagnoseTest, WithoutProxyEventsRanksAreStillFound) {
   EXPECT_EQ(verdict->rank, 2);
 }
 
-// Two collectives of a rank have one number then; they are told apart, and their proxy ops, too.
+// A rank then has two collectives of one number; they must be distinguished, and so must their
+// proxy ops.
 TEST(DiagnoseTest, FunctionsThatAreCountedApartAreNoMismatch) {
   Simulation simulation;
   simulation.countsByFunction = true;
@@ -143,7 +145,7 @@ TEST(DiagnoseTest, TracesOfOneRankOrNoneNameNobody) {
   EXPECT_FALSE(diagnose(trace::Run()));
 }
 
-// Whatever a file holds, it is an error or a run, with or without a verdict.
+// Whatever a file contains, the result is an error or a run, with or without a verdict.
 TEST(DiagnoseTest, SurvivesMutants) {
   Simulation simulation;
   simulation.ranks = 2;

@@ -1,4 +1,4 @@
-// coll-trace merge and check: nothing clashes, nothing is lost, and what is not wanted is left out.
+// coll-trace merge and check: nothing clashes, nothing is lost, and unwanted slices are left out.
 
 #include "tools/coll-trace/merge.h"
 
@@ -78,7 +78,7 @@ TEST(MergeTest, DiagnosisOfTheMergedTraceIsThatOfTheParts) {
   EXPECT_EQ(verdict->seq, 9u);
 }
 
-// So many files are read by several threads.
+// So many files that several threads read them.
 TEST(MergeTest, ManyFilesComeOutInTheirOrder) {
   Simulation simulation;
   simulation.ranks = 65;
@@ -153,7 +153,7 @@ TEST(MergeTest, WindowKeepsWhatBeginsInIt) {
   EXPECT_EQ(merged.facts.endsWithoutBegin + merged.facts.unfinished, 0u);
 }
 
-// Names that stand in the packet of an event that is left out are needed by later ones.
+// Later events need the names that are in the packet of an event that is left out.
 TEST(MergeTest, FieldsThatAreNotKnownSurvive) {
   std::string packet(64, '\0');
   ProtoOut out(reinterpret_cast<uint8_t *>(packet.data()), packet.size());

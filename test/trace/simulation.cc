@@ -22,7 +22,7 @@ struct Rank {
   double endNs = 0;     // of its last collective
 };
 
-// What one rank does in one collective, in common time.
+// The part of one rank in one collective, in common time.
 struct Turn {
   double computeNs = 0, calledNs = 0, arrivedNs = 0;
   double transferNs = 0, receiveWaitNs = 0, gpuWaitNs = 0;
@@ -62,7 +62,7 @@ private:
   double noisy(double ns) {
     return ns * std::max(0.2, 1 + simulation_.noise * std::normal_distribution<double>()(random_));
   }
-  // By how much the fault delays, where it is of this kind and strikes now.
+  // Returns the fault's delay, if it is of this kind and occurs now.
   double delay(Fault fault, size_t rank, uint64_t seq, bool isInCollective = false) {
     const auto &injected = simulation_.fault;
     if (!injected || injected->fault != fault || size_t(injected->rank) != rank ||
@@ -95,7 +95,7 @@ private:
     return turn;
   }
 
-  // False where a rank has stopped: nothing comes after.
+  // Returns false if a rank has stopped, so that nothing follows.
   bool collective(uint64_t seq) {
     std::vector<Turn> turns;
     double last = 0, work = noisy(kWorkNs);
@@ -160,7 +160,7 @@ private:
       op(rank.sends, "send", next);
       op(rank.receives, "recv", (number + simulation_.ranks - 1) % simulation_.ranks);
     }
-    // The GPU's clock has an origin of its own.
+    // The GPU's clock has its own origin.
     const uint64_t gpuStart = at(turn.arrivedNs) - 777'000'000, gpuEnd = at(end) - 777'000'000;
     writer.slice(rank.colls, Level::Coll, isBroadcast ? "Broadcast" : "AllReduce",
                  at(std::max(turn.calledNs, rank.endNs + 5)), at(end),

@@ -1,7 +1,7 @@
-// simulation.h - traces of runs that never were, with faults whose place is known.
+// simulation.h - writes traces of simulated runs, with faults in known places.
 //
-// Ranks compute, then all-reduce in a ring, over and over. Their clocks differ by seconds. Hosts
-// either wait for each collective (as backend threads does) or run ahead of their GPUs (as NCCL).
+// Ranks compute, then all-reduce in a ring, repeatedly. Their clocks differ by seconds. Hosts
+// either wait for each collective (like backend threads) or run ahead of their GPUs (like NCCL).
 
 #ifndef COLL_TEST_TRACE_SIMULATION_H
 #define COLL_TEST_TRACE_SIMULATION_H
@@ -28,7 +28,7 @@ struct Simulation {
   uint64_t collectives = 40;
   bool runsAhead = false; // hosts, of their GPUs
   bool hasProxies = true;
-  // As stock NCCL does: every third collective is a Broadcast, and functions are counted apart.
+  // Like stock NCCL: every third collective is a Broadcast, and functions are numbered separately.
   bool countsByFunction = false;
   double noise = 0.03; // of every time, as a share of it
   uint64_t seed = 1;

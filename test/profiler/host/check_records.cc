@@ -133,7 +133,7 @@ private:
     event.isOver = true;
     if (!contexts_[event.context])
       fail("a stop after finalize");
-    // The API events end when the call returns, what they have started may go on.
+    // API events end when the call returns; events that they have started may continue.
     const bool isApi = event.type & (kGroupApi | kCollApi | kP2pApi);
     if (event.children > 0 && rules_.isComplete && !isApi)
       fail("an event of type " + std::to_string(event.type) + " stops before its children");

@@ -1,5 +1,5 @@
-// Steps on GPUs over the fakes of CUDA and NCCL: what the GPU did and when, eager and replayed, is
-// told to plugins, to the timeline, and to NCCL as tags.
+// Steps on GPUs over the fakes of CUDA and NCCL: plugins, the timeline, and NCCL's tags must show
+// what the GPU did and when, eager and replayed.
 
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/profiler/abi/events.h"
@@ -27,7 +27,7 @@ using rt::TraceLevel;
 using rt::TracePhase;
 
 constexpr int kRanks = 2, kSteps = 5, kEager = 2;
-// The fake GPU's clock is ahead of the host's by this.
+// The fake GPU's clock is this much ahead of the host's.
 constexpr int64_t kAheadNs = 7'000'000'000;
 constexpr char kKernels[] = R"([{"name":"scale","grid":2,"block":64,"loc":"train.py:7:3"}])";
 constexpr char kComputations[] =
@@ -47,7 +47,7 @@ int32_t gpuStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *c
   return code == kCollOk ? scale(abi, ctx, args[1], results[1], 1) : code;
 }
 
-// The same, in which a call comes first.
+// The same, but with a call first.
 int32_t callFirst(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                   void *arena) {
   int32_t code = abi->all_reduce(ctx, 0, args[0], arena, 4, kCollF32, kCollSum, 0, 0, 0, nullptr);
@@ -195,7 +195,7 @@ TEST_F(GpuHostTest, GraphsWithoutAListenerHaveNoStamps) {
   std::unique_ptr<rt::Executor> executor = this->executor();
   const std::vector<float> state = train(*executor);
   EXPECT_EQ(state, expected_);
-  // Two kernels a step, in the eager ones and in each graph.
+  // Two kernels per step, in eager steps and in each graph.
   EXPECT_EQ(cuda_.calls("launchKernel") % 2, 0);
   const int64_t quiet = cuda_.calls("launchKernel");
   Listener listener;

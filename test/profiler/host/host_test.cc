@@ -1,4 +1,4 @@
-// The host tells plugins of every version what a program on several ranks does.
+// The host reports to plugins of every version what a program on several ranks does.
 
 #include "runtime/base/env.h"
 #include "runtime/profiler/host/host.h"
@@ -23,8 +23,8 @@ using rt::HostTensor;
 constexpr int kRanks = 4;
 constexpr int64_t kLarge = 64 << 10; // elements: backend net moves them by a schedule
 
-// Collectives that block and that are started, on all ranks and on pairs of them, and a ring of
-// sends; twice in a step.
+// Blocking and started collectives, on all ranks and on pairs of them, and a ring of sends; twice
+// per step.
 int32_t profiledStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                      void *) {
   thread_local std::vector<float> from(kLarge, 1), to(kLarge), pair(8);
@@ -50,7 +50,7 @@ int32_t profiledStep(const CollAbi *abi, CollContext *ctx, void *const *args, vo
   static_cast<float *>(results[1])[0] = to[0];
   return code;
 }
-// What one rank calls in a step.
+// The numbers of calls of one rank in a step.
 constexpr int kCollectives = 6, kTransfers = 4;
 
 std::unique_ptr<Executor> executorOn(const std::string &backend, CollEntry step = profiledStep) {
@@ -69,7 +69,7 @@ std::unique_ptr<Executor> executorOn(const std::string &backend, CollEntry step 
 const HostTensor kState = rt::test::floats({4}, {1, 2, 3, 4});
 const HostTensor kBatch = rt::test::floats({8}, {0, 1, 2, 3, 4, 5, 6, 7});
 
-// The state and the loss after two steps; empty where a step failed.
+// Returns the state and the loss after two steps; empty if a step failed.
 std::vector<float> train(Executor &executor) {
   std::vector<float> numbers;
   EXPECT_TRUE(executor.initialize({kState}).ok());
@@ -90,7 +90,7 @@ void expectNoProblems(const std::vector<Record> &records, const Rules &rules) {
     ADD_FAILURE() << "v" << rules.version << ", " << problem;
 }
 
-// Runs two steps with these plugins, whose masks are as in their recordings.
+// Runs two steps with these plugins, whose masks are those of their recordings.
 std::vector<float> profile(const std::string &backend, const std::vector<int> &versions) {
   std::vector<std::shared_ptr<Plugin>> plugins;
   for (int version : versions)
@@ -107,7 +107,7 @@ protected:
       recordingOf(version).reset();
   }
   bool isNet() const { return GetParam() == "net"; }
-  // The one transport whose messages have parts. The virtual machine has verbs.
+  // Only tcp divides messages into parts. In the virtual machine the transport is verbs.
   bool isTcp() const { return isNet() && rt::envString(rt::EnvVar::NetTransport) != "verbs"; }
 };
 
@@ -122,7 +122,7 @@ TEST_P(ProfilerHost, TellsEveryVersionOfEveryCall) {
     EXPECT_EQ(countStarts(records, kP2p), kRanks * steps * kTransfers);
     EXPECT_EQ(countStarts(records, kGroup), kRanks * steps * (kCollectives + kTransfers));
     EXPECT_EQ(countStarts(records, kCollApi), version < 5 ? 0 : kRanks * steps * kCollectives);
-    // A level that a backend lacks is absent.
+    // A level that a backend does not report must be absent.
     EXPECT_EQ(countStarts(records, kProxyOp) > 0, isNet());
     EXPECT_EQ(countStarts(records, kProxyStep) > 0, isNet());
     EXPECT_EQ(countStarts(records, kNetPlugin) > 0, isTcp() && version >= 3);
@@ -130,7 +130,7 @@ TEST_P(ProfilerHost, TellsEveryVersionOfEveryCall) {
   }
 }
 
-// The parts of a message that is sent say so, as its lane does.
+// The parts of a message must have the same direction as its lane.
 TEST_P(ProfilerHost, PartsOfMessagesHaveTheirDirection) {
   if (!isTcp())
     GTEST_SKIP() << "the messages have no parts";
@@ -259,7 +259,7 @@ TEST_P(ProfilerHost, EventsOfAFailedStepStop) {
   EXPECT_GT(countStarts(records, kColl), 0);
 }
 
-// One token of each rank for each expert, of which every rank has one.
+// Each rank sends one token to each expert; every rank has one expert.
 int32_t dispatchStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                      void *) {
   const int32_t experts[kRanks] = {0, 1, 2, 3};

@@ -1,5 +1,5 @@
-// The multiplexer beside what a runtime does in order: late, stale and foreign handles, failing
-// plugins, masks that change, and many threads.
+// The multiplexer in cases that the runtime does not cause: late, stale and foreign handles,
+// failing plugins, masks that change, and many threads.
 
 #include "runtime/profiler/host/multiplexer.h"
 #include "runtime/profiler/host/translate.h"
@@ -43,7 +43,7 @@ protected:
 TEST_F(MultiplexerTest, EachPluginHearsItsOwnHandles) {
   recordingOf(7).mask = kColl;
   recordingOf(3).mask = kProxyOp;
-  // So that the plugins' handles differ.
+  // This makes the plugins' handles differ.
   Multiplexer other({recordingPlugin(3)});
   void *early = other.init({});
   for (int i = 0; i < 5; ++i)
@@ -82,7 +82,7 @@ TEST_F(MultiplexerTest, WhatComesLateIsDroppedAndCounted) {
   all.record(task, kProxyStepSendWait, {});
   EXPECT_EQ(recordingOf(7).take().size(), told);
   EXPECT_EQ(all.drops().lateChanges, 2u);
-  // Children of what has stopped are not late: NCCL stops a collective when it is enqueued.
+  // Children of a stopped event are not late, because NCCL stops a collective when it is enqueued.
   void *op = all.start(context, event(kProxyOp, task));
   EXPECT_EQ(last(7).parent, 1u);
   all.finalize(context);
@@ -108,7 +108,7 @@ TEST_F(MultiplexerTest, ForeignHandlesAreNotFollowed) {
     ASSERT_NE(all.start(context, event(kProxyStep, garbage)), nullptr);
     EXPECT_EQ(last(7).parent, 0u);
   }
-  // A proxy op of another process names a parent that means something there, not here.
+  // A proxy op of another process names a parent that is valid there, not here.
   void *task = all.start(context, collective(nullptr, nullptr));
   EventDescriptorV7 foreign = event(kProxyOp, task);
   foreign.proxyOp.pid = getpid() + 1;

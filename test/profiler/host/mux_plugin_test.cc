@@ -1,4 +1,4 @@
-// libnccl-profiler-coll-mux.so, loaded and fed as NCCL of each version does.
+// libnccl-profiler-coll-mux.so, loaded and called like NCCL of each version does.
 
 #include "runtime/dl/library.h"
 #include "runtime/profiler/host/translate.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace abi;
 
-// The mux reads its environment once in a process, so all its tests share these plugins.
+// The plugin reads its environment once per process, so all its tests share these plugins.
 constexpr int kFed[] = {7, 4, 2};
 
 template <typename Table>
@@ -144,7 +144,7 @@ TYPED_TEST(MuxPlugin, FeedsPluginsOfSeveralVersions) {
   }
   void *task = nullptr;
   EXPECT_EQ(this->mux_->startEvent(context, &task, &coll), kNcclSuccess);
-  // As NCCL: the collective is enqueued, its messages follow.
+  // Like in NCCL, the messages of the collective follow after it is enqueued.
   this->mux_->stopEvent(task);
   void *op = start(kProxyOp, task), *step = start(kProxyStep, op);
   this->mux_->recordEventState(step, kProxyStepSendWait, nullptr);

@@ -8,11 +8,12 @@
 
 namespace coll::profiler::test {
 
-// The file of the recording plugin of a version.
+// Returns the file of the recording plugin of a version.
 std::string pluginPath(int version);
-// What it has been told in this process; loads it. Never null: a test ends where it cannot be.
+// Returns what the plugin has recorded in this process; loads it if necessary. Ends the test if it
+// cannot be loaded.
 Recording &recordingOf(int version);
-// The plugin itself.
+// Returns the plugin itself.
 std::shared_ptr<Plugin> recordingPlugin(int version);
 
 } // namespace coll::profiler::test

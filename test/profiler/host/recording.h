@@ -1,4 +1,5 @@
-// recording.h - what a recording plugin has been told (recording_plugin.cc), as the tests see it.
+// recording.h - the events that a recording plugin (recording_plugin.cc) has received, for the
+// tests.
 
 #ifndef COLL_TEST_PROFILER_HOST_RECORDING_H
 #define COLL_TEST_PROFILER_HOST_RECORDING_H
@@ -25,7 +26,7 @@ struct Record {
   bool isSend = false;
 };
 
-// How the plugin behaves, and what it has heard. One in each plugin library.
+// The plugin's behaviour, and the events that it has received. There is one in each plugin library.
 struct Recording {
   int mask = 0xffff; // handed out at init
   bool failsInit = false;

@@ -1,5 +1,5 @@
-// recording_plugin.cc - a profiler plugin that remembers what it is told. Built once for each
-// version of the ABI: RECORDS_VERSION.
+// recording_plugin.cc - a profiler plugin that records its calls. Built once for each version of
+// the ABI: RECORDS_VERSION.
 
 #include "runtime/net/nccl_plugin/net_event.h"
 #include "runtime/profiler/abi/tables.h"

@@ -12,7 +12,7 @@ TEST(SpanTableTest, FindsWhatIsThere) {
   std::map<uint64_t, int> expected;
   std::mt19937 random(7);
   for (int i = 0; i < 20000; ++i) {
-    // Few ids, which collide at the end of the table, too.
+    // Few different ids, which collide also at the end of the table.
     const uint64_t id = 1 + random() % 3 * 1024 + random() % 40;
     if (expected.count(id)) {
       ASSERT_NE(table.find(id), nullptr);

@@ -1,4 +1,4 @@
-// What a version of the ABI says survives the way to version 7 and back.
+// Events of each version of the ABI must be unchanged after a translation to version 7 and back.
 
 #include "runtime/profiler/host/names.h"
 #include "runtime/profiler/host/translate.h"
