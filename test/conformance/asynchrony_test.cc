@@ -1,4 +1,4 @@
-// Operations in flight: any order of waiting, many at once, several groups at once.
+// Operations in flight: waited for in any order, many at once, several groups at once.
 
 #include "test/conformance/harness.h"
 
@@ -38,7 +38,7 @@ TEST_P(Asynchrony, RanksWaitInDifferentOrders) {
   });
 }
 
-// More than any fixed number of slots, with a blocking call behind them.
+// More operations than any fixed number of slots, followed by a blocking call.
 TEST_P(Asynchrony, ManyInFlight) {
   COLL_NEEDS_RANKS(3);
   runJob(GetParam(), oneGroup(3), [](Member &m) {

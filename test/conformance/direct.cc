@@ -1,12 +1,12 @@
 // Backend direct: over a fake driver with eight GPUs and emulated kernels, and over the machine's
-// own GPUs, which ranks share where there are too few.
+// GPUs, which ranks share if there are fewer.
 
 #include "test/conformance/harness.h"
 
 namespace coll::rt::test {
 namespace {
 
-// The kernels' own tests have every type with every reduction.
+// Only some types, because the kernels' own tests have every type with every reduction.
 #define COLL_DIRECT_CONFORMANCE(label, backend)                                                    \
   INSTANTIATE_TEST_SUITE_P(                                                                        \
       label, Reductions,                                                                           \

@@ -1,11 +1,11 @@
-// A failure ends on every rank, with an error that names it, and without a hang.
+// A failure ends the operation on every rank, with an error that names it, and without a hang.
 
 #include "test/conformance/harness.h"
 
 namespace coll::rt::test {
 namespace {
 
-// Runs the body and collects what each rank's body returns.
+// Runs the body and collects what it returns on each rank.
 std::vector<Status> outcomes(const std::string &backend, const Layout &layout, int64_t timeoutUs,
                              const std::function<Status(Member &)> &body) {
   std::vector<Status> all(static_cast<size_t>(layout.ranks));
@@ -18,7 +18,7 @@ bool contains(const Status &status, const std::string &text) {
   return status.message().find(text) != std::string::npos;
 }
 
-// Rank 1 differs from the others in what `change` changes.
+// Rank 1's call differs from the others' by `change`.
 void expectMismatch(const std::string &backend, const std::string &what,
                     const std::function<void(Call &)> &change) {
   for (Status &status : outcomes(backend, oneGroup(3), kPatientUs, [&](Member &m) {
@@ -34,7 +34,7 @@ void expectMismatch(const std::string &backend, const std::string &what,
     if (!showsCalls(backend))
       continue;
     EXPECT_TRUE(contains(status, what)) << status.message();
-    // The other rank may be 0 or 2: who finds out first.
+    // The error may name rank 0 or rank 2, whichever finds the mismatch first.
     EXPECT_TRUE(contains(status, " calls reduce sum f32 x 8 root 0 (op 3 at train.py:7:1)"))
         << status.message();
     EXPECT_TRUE(contains(status, "rank 1 calls")) << status.message();
@@ -98,7 +98,7 @@ TEST_P(Failures, TransferSizesMustAgree) {
   }
 }
 
-// Everybody waits for what never comes; the deadline ends it.
+// All ranks wait for messages that never come; the deadline ends the wait.
 TEST_P(Failures, TimeoutNamesTheOperationAndThePeers) {
   COLL_NEEDS_RANKS(2);
   std::vector<Status> all = outcomes(GetParam(), oneGroup(2), 500'000, [](Member &m) {
@@ -123,7 +123,7 @@ TEST_P(Failures, TimeoutNamesTheOperationAndThePeers) {
   EXPECT_GE(timeouts, 1);
 }
 
-// Rank 2 returns although the others wait for it: long before the deadline.
+// Rank 2 returns although the others wait for it; this must be noticed long before the deadline.
 TEST_P(Failures, LeavingRankEndsTheOthersWait) {
   COLL_NEEDS_RANKS(4);
   std::vector<Status> all = outcomes(GetParam(), oneGroup(4), kPatientUs, [](Member &m) {

@@ -1,6 +1,6 @@
-// What only GPU buffers of backend net can get wrong: operations under way at once share
-// slots of staging memory, and must not starve each other; compressed messages bring the same bits;
-// damage is repaired; a kernel that does not move is ended; a handle of another version is refused.
+// What only GPU buffers of backend net can get wrong: concurrent operations share slots of staging
+// memory, and must not starve each other; compressed messages must give the same bits; damage is
+// repaired; a kernel that hangs is ended; a handle of another version is refused.
 
 #include "runtime/backend/net/gpu/mover.h"
 #include "runtime/backend/net/mesh.h"
@@ -35,7 +35,7 @@ protected:
   }
 };
 
-// Starts `left` sums one after the other, then waits for them in the opposite order.
+// Starts `left` sums one after the other, then waits for them in reverse order.
 void sumMany(Member &m, int left) {
   if (left == 0)
     return;
@@ -57,8 +57,9 @@ TEST_P(GpuBuffers, OperationsUnderWayAtOnceDoNotStarveEachOther) {
   runJob(GetParam(), oneGroup(2), [](Member &m) { sumMany(m, 6); });
 }
 
-// With as few blocks as the connections between two ranks are sure of, two messages have them all.
-// The ranks begin with different operations, so what one sends first the other wants last.
+// With only as many blocks as the connections between two ranks are guaranteed, two messages take
+// them all. The ranks begin with different operations, so the message that one sends first is the
+// last that the other receives.
 TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
   constexpr int64_t kBytes = 32 << 20; // in messages of the longest kind
   const uint64_t sure = 4 * net::BouncePool::kGuaranteedBlocks * net::BouncePool::kBlockBytes;
@@ -92,7 +93,7 @@ TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
 
 namespace {
 
-// Looks again and again, for a minute at most.
+// Polls the condition, for a minute at most.
 template <typename Condition>
 bool comesTrue(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -104,7 +105,7 @@ bool comesTrue(Condition condition) {
   return true;
 }
 
-// bf16 with some of what is not a number.
+// bf16 values, some of them NaN.
 std::vector<uint16_t> bf16Bits(unsigned seed, size_t count) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -115,8 +116,8 @@ std::vector<uint16_t> bf16Bits(unsigned seed, size_t count) {
   return bits;
 }
 
-// What each rank has after calls whose messages are several pages, some with a short one at the
-// end.
+// The results of each rank after calls whose messages are several pages, some with a short last
+// page.
 std::vector<std::vector<uint16_t>> resultsOf(const std::string &backend) {
   constexpr int64_t kCount = 300'001;
   std::vector<std::vector<uint16_t>> results(2);
@@ -229,8 +230,8 @@ TEST_P(GpuCompression, MessagesAreShorterAndCheckedWhenTheyCome) {
 
 namespace {
 
-// The platform, where something happens before a kernel begins: what a mover has posted first is
-// then about to be read.
+// The platform with a hook that runs before a kernel begins, so before the kernel reads what a
+// mover has posted first.
 network::GpuPlatform before(std::function<void(const ChannelLaunch &)> hook) {
   network::GpuPlatform platform = network::gpuPlatform();
   platform.launch = [hook = std::move(hook), launch = platform.launch](const ChannelLaunch &which,
@@ -243,7 +244,7 @@ network::GpuPlatform before(std::function<void(const ChannelLaunch &)> hook) {
 
 } // namespace
 
-// The kernel finds no sense in what the host has checked: the host puts it back.
+// The kernel cannot decode data that the host has checked, so the host restores it.
 TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
   constexpr int64_t kBytes = 300'001;
   network::GpuMoverOptions options;
@@ -297,7 +298,7 @@ TEST_P(GpuCompression, WhatTheKernelCannotDecodeIsCopied) {
 
 namespace {
 
-// In the place of the kernel: does nothing of what it is given, until it is told to leave.
+// Replaces the kernel: does none of its work until it is told to exit.
 class StuckKernel {
 public:
   explicit StuckKernel(ChannelError error) : platform(network::gpuPlatform()) {
@@ -346,7 +347,7 @@ TEST_P(GpuStuck, AKernelThatCannotBeLaunchedIsNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
-// Without a word, as when the GPU is lost, or with that of one block.
+// Without a report, like when the GPU is lost, or with that of one block.
 TEST_P(GpuStuck, AKernelThatDoesNotMoveIsEnded) {
   for (const ChannelError error : {ChannelError::None, ChannelError::BadItem}) {
     StuckKernel kernel(error);
@@ -375,7 +376,7 @@ TEST_P(GpuStuck, AKernelThatDoesNotMoveIsEnded) {
 
 //===-- paths by size -----------------------------------------------------------===//
 
-// Messages of one operation go different ways, as a table says.
+// Messages of one operation take different paths, as a table says.
 TEST_P(GpuBuffers, ATableSendsShortMessagesThroughSlots) {
   const size_t end = GetParam().rfind('/');
   const std::string own = GetParam().substr(end + 1), path = own == "copy" ? "host" : own;
@@ -395,7 +396,7 @@ TEST_P(GpuBuffers, ATableSendsShortMessagesThroughSlots) {
 
 namespace {
 
-// A connection whose descriptors this library does not know.
+// A connection with descriptors of a version that this library does not know.
 class NewerConnection final : public net::Connection {
 public:
   const net::DeviceHandle *deviceHandle() const override { return &handle_; }
@@ -440,7 +441,7 @@ TEST_P(GpuUnpacking, AHandleOfAnotherVersionIsRefused) {
 
 namespace {
 
-// One message of `bytes` bytes that is to be unpacked, on its way from host memory.
+// One message of `bytes` bytes from host memory, which is to be unpacked.
 struct UnpackJob {
   static constexpr int64_t kBytes = 100'000, kGuard = 64;
 
@@ -515,7 +516,7 @@ struct UnpackJob {
     mover->drain();
     return outcome;
   }
-  // The guards are as they were; and whether all of the data is there.
+  // The guards must be unchanged; `isThere`: all of the data must have arrived.
   void expect(bool isThere) {
     std::vector<uint8_t> all(kBytes + 2 * kGuard);
     ASSERT_TRUE(mover->read(all.data(), target, kBytes + 2 * kGuard).ok());
@@ -537,7 +538,7 @@ struct UnpackJob {
 
 } // namespace
 
-// Descriptors that were damaged after the host had written them: it does so again.
+// The descriptors were damaged after the host had written them, so the host writes them again.
 TEST_P(GpuUnpacking, DamagedPagesAreWrittenAndReadAgain) {
   using Damage = std::function<void(UnpackMeta &, int32_t)>;
   const Damage damages[] = {
@@ -558,7 +559,8 @@ TEST_P(GpuUnpacking, DamagedPagesAreWrittenAndReadAgain) {
   }
 }
 
-// The path `pack`: a kernel fills the pages that are sent, and another one fetches what has come.
+// The path `pack`: a kernel fills the pages that are sent, and another kernel fetches the received
+// data.
 TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   UnpackJob job([](UnpackMeta &, int32_t) {}, network::GpuPath::Pack);
   network::Link out(0, std::move(job.sender));
@@ -567,7 +569,7 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   job.part =
       **job.mover->expect(*job.link, job.target + UnpackJob::kGuard, UnpackJob::kBytes, true);
   net::Request *wanted = job.connection().irecv(&job.part.segment, 1, 1).take();
-  // As many as PACK has slots; others go otherwise.
+  // As many messages as PACK has slots; others take another path.
   std::vector<network::MessagePart> loaded;
   for (uint32_t i = 0; i < kUnpackSlots; ++i)
     loaded.push_back(**job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false));
@@ -594,7 +596,7 @@ TEST_P(GpuUnpacking, ItsTwinFillsThePagesOfASend) {
   job.mover->release(source);
 }
 
-// Messages that the transport has no pages for go through slots.
+// Messages for which the transport has no pages go through slots.
 TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   UnpackJob job([](UnpackMeta &, int32_t) {}, network::GpuPath::Pack);
   network::Link out(0, std::move(job.sender));
@@ -619,7 +621,7 @@ TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   EXPECT_EQ(job.transport->stats().packedMessages, 0u);
   EXPECT_EQ(job.transport->stats().unpackedMessages, 0u);
   job.mover->release(sent);
-  // The first ways are free again.
+  // The original paths are free again.
   for (uint32_t i = 0; i < kUnpackSlots; ++i) {
     std::optional<network::MessagePart> again =
         *job.mover->load(out, source, UnpackJob::kBytes, /*first=*/false);
@@ -628,7 +630,7 @@ TEST_P(GpuUnpacking, ADetourLeadsThroughSlots) {
   job.mover->release(source);
 }
 
-// What does not get better is an error after so many tries.
+// Damage that persists is an error after a number of tries.
 TEST_P(GpuUnpacking, TriesAreBounded) {
   UnpackJob job([](UnpackMeta &, int32_t) {});
   job.receive();
@@ -642,7 +644,7 @@ TEST_P(GpuUnpacking, TriesAreBounded) {
   job.expect(/*isThere=*/false);
 }
 
-// Others of its queue go on, and their tickets end in order.
+// Other items of its queue continue, and their tickets end in order.
 TEST_P(GpuUnpacking, TicketsEndInOrderAroundARepair) {
   UnpackJob job([](UnpackMeta &meta, int32_t slot) { meta.pages[slot][1].len = ~uint32_t{0}; });
   job.receive();

@@ -24,14 +24,14 @@ constexpr int kFakeGpus = 2;
 constexpr int kFakeRankGpus = 8; // one for each rank
 constexpr int64_t kLeastPinned = 64 << 10;
 
-// The memory of both kinds, by the driver's functions.
+// GPU memory of both kinds, through the driver's functions.
 class DriverMemory : public GpuMemory {
 public:
   std::unique_ptr<StagedCall> stage(const Call &call, int rank, int n, int position) override;
   int gpus() const override { return static_cast<int>(contexts_.size()); }
 
 protected:
-  // The primary contexts stay until the end, so that a rank's first call need not make one.
+  // The primary contexts stay until the end, so that a rank's first call need not create one.
   void open(const dl::Cuda &cuda, int count) {
     cuda_ = &cuda;
     for (int gpu = 0; gpu < count; ++gpu) {
@@ -93,7 +93,7 @@ private:
     pinned_[indexOf(rank)].push_back(pinned);
   }
 
-  // Pinned buffers are used again: to free one waits for the GPU.
+  // Pinned buffers are reused, because freeing one waits for the GPU.
   struct Pinned {
     void *data = nullptr;
     int64_t bytes = 0;
@@ -178,7 +178,8 @@ std::unique_ptr<StagedCall> DriverMemory::stage(const Call &call, int rank, int 
 class RealMemory final : public DriverMemory {
 public:
   RealMemory(const dl::Cuda &cuda, int count) {
-    // A context of so many queues takes up to a second, so the process keeps the first test's.
+    // A context with so many queues takes up to a second to create, so the process keeps that of
+    // the first test.
     [[maybe_unused]] static const int kept = [&] {
       dl::CudaContext context = nullptr;
       for (int gpu = 0; gpu < count; ++gpu)
@@ -261,7 +262,7 @@ std::unique_ptr<GpuMemory> make(const std::string &kind, std::string &whyNot) {
     return std::make_unique<FakeNcclMemory>();
   if (kind == "fake-direct")
     return std::make_unique<FakeDirectMemory>();
-  // Ranks share GPUs: see the README of backend direct.
+  // Because ranks share GPUs: see the README of backend direct.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   Result<const dl::Cuda *> cuda = dl::cuda();
   int count = 0;

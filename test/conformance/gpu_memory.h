@@ -1,6 +1,6 @@
 // gpu_memory.h - lets the conformance suites run on GPU buffers.
 //
-// A call on host memory is made on copies in GPU memory instead, and the result copied back.
+// A call on host memory is made on copies in GPU memory instead, and the result is copied back.
 
 #ifndef COLL_TEST_CONFORMANCE_GPU_MEMORY_H
 #define COLL_TEST_CONFORMANCE_GPU_MEMORY_H
@@ -21,13 +21,13 @@ public:
   virtual void finish() = 0;
 };
 
-// One at a time; outlives the backend.
+// One at a time; must outlive the backend.
 class GpuMemory {
 public:
   virtual ~GpuMemory() = default;
   virtual int gpus() const = 0;
-  // Copies the buffers of the call, of the member at `position` of n on rank `rank`. Outlives
-  // what it gives.
+  // Copies the buffers of the call, of the member at `position` of n on rank `rank`. Must outlive
+  // the returned object.
   virtual std::unique_ptr<StagedCall> stage(const Call &call, int rank, int n, int position) = 0;
 };
 

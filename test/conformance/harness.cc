@@ -54,8 +54,8 @@ namespace {
 
 constexpr int64_t kLeastNcclUs = 10'000'000;
 
-// `spent`: the rank's copies in GPU memory, for when all ranks have ended. To free memory waits for
-// all kernels of its GPU, and holds up launches of those that they wait for.
+// `spent` keeps the rank's copies in GPU memory until all ranks have ended. Freeing memory waits
+// for all kernels of its GPU, and delays launches that these kernels may wait for.
 void runRank(Endpoint &endpoint, const Layout &layout, int rank,
              const std::function<void(Member &)> &body, GpuMemory *gpu,
              std::vector<std::unique_ptr<StagedCall>> &spent) {
@@ -120,7 +120,7 @@ int mostRanks(const std::string &backend) {
     return kAny;
   std::string whyNot;
   std::unique_ptr<GpuMemory> memory = makeMemory(variant, whyNot);
-  // Ranks of direct may share a GPU, where they are few.
+  // Ranks of direct may share a GPU, if there are few.
   const int least = memory && variant.name == "direct" ? kMostOnOneGpu : 0;
   return memory ? std::max(memory->gpus(), least) : 0;
 }
@@ -140,7 +140,7 @@ void runJob(const std::string &backendName, const Layout &layout,
   BackendOptions options;
   options.transport = variant.transport;
   options.numRanks = layout.ranks;
-  // A real NCCL takes a second or two to make a communicator.
+  // A real NCCL needs a second or two to make a communicator.
   const bool isRealNccl = variant.name == "nccl" && memory == "gpu";
   options.timeoutUs = isRealNccl ? std::max(timeoutUs, kLeastNcclUs) : timeoutUs;
   ScopedEnv scoped("COLL_NET_ALGORITHM", algorithm.empty() ? nullptr : algorithm.c_str());
@@ -297,7 +297,7 @@ double sample(CollDtype dtype, int rank, int64_t i) {
     return static_cast<double>(value % 2 != 0);
   if (dtype == kCollU8)
     return static_cast<double>((value + 9) * 11); // to 242: no i8, and sums wrap
-  // Eight-bit floats hold few whole numbers.
+  // Eight-bit floats represent few whole numbers.
   return static_cast<double>(dtypeSize(dtype) == 1 && isFloat(dtype) ? value % 4 : value);
 }
 

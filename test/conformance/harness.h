@@ -1,9 +1,9 @@
 // harness.h - what the conformance tests share: jobs of several ranks, test data,
 // and the suites that every backend joins.
 //
-// A backend joins with one file that holds one line: COLL_CONFORMANCE(name). One that has
-// variants adds COLL_CONFORMANCE_AS(label, "name/transport/algorithm/memory/path") for each; what
-// is left out is as by default.
+// A backend joins with one file that has one line: COLL_CONFORMANCE(name). A backend with variants
+// adds COLL_CONFORMANCE_AS(label, "name/transport/algorithm/memory/path") for each; parts that are
+// left out have their defaults.
 
 #ifndef COLL_TEST_CONFORMANCE_HARNESS_H
 #define COLL_TEST_CONFORMANCE_HARNESS_H
@@ -22,7 +22,7 @@
 
 namespace coll::rt::test {
 
-// Which ranks there are, and how they are grouped. Every rank is in one group.
+// The ranks of a job, and how they are grouped. Every rank is in one group.
 struct Layout {
   int ranks;
   std::vector<std::vector<int>> groups;
@@ -37,11 +37,12 @@ struct Member {
   int position; // in the group
 
   int rankAt(int i) const { return group.ranks()[static_cast<size_t>(i)]; }
-  // Blocking, or started and waited for, depending on `async`.
+  // Makes the call blocking, or starts it and waits, depending on `async`.
   Status call(const Call &call);
   bool async = false;
 
-  // As the group's and the endpoint's own, on GPU memory where the backend's variant says so.
+  // Like the group's and the endpoint's functions, but on GPU memory if the backend's variant says
+  // so.
   Status run(const Call &call) { return run(group, call); }
   Result<Request *> start(const Call &call) { return start(group, call); }
   Status run(Communicator &group, const Call &call);
@@ -50,29 +51,29 @@ struct Member {
 
   GpuMemory *gpu = nullptr; // null: host memory
   std::map<Request *, std::unique_ptr<StagedCall>> staged = {};
-  // Kept until the rank has left: GPU memory is freed when the GPU is idle, which may need
-  // what this rank has yet to do.
+  // Kept until the rank has left: freeing GPU memory waits until the GPU is idle, which may need
+  // calls that this rank has yet to make.
   std::vector<std::unique_ptr<StagedCall>> spent = {};
 };
 
 inline constexpr int64_t kPatientUs = 120'000'000;
 
-// Runs `body` on every rank of the layout at once, and ends when all have returned.
-// `backend` is a name, or "name/transport/algorithm/memory/path": memory is nothing or a kind
-// of GpuMemory, path how it travels, or "compress"; "scattered-" before a path lets data land out
-// of place. Skips the test where there is no such memory.
+// Runs `body` on every rank of the layout concurrently, and returns when all have returned.
+// `backend` is a name, or "name/transport/algorithm/memory/path": memory is empty or a kind of
+// GpuMemory, path is a path of GPU memory, or "compress"; with "scattered-" before a path, data may
+// arrive out of place. Skips the test if there is no such memory.
 void runJob(const std::string &backend, const Layout &layout,
             const std::function<void(Member &)> &body, int64_t timeoutUs = kPatientUs);
 
-// Layouts of `most` ranks or fewer that every collective is tested on, and element counts.
+// The layouts of `most` ranks or fewer on which every collective is tested, and element counts.
 std::vector<Layout> layouts(int most);
 const std::vector<int64_t> &counts();
-// Whether the pair is worth its time: the large count takes part with five ranks, or with as many
-// as there can be.
+// Returns true if the pair is to be tested: the large count is tested only with five ranks, or with
+// as many as possible.
 bool isTested(const Layout &layout, int64_t count, int most);
 Layout oneGroup(int ranks);
 
-// Elements of a type in memory, written and read as double. Integers up to 2^53.
+// Elements of a type in memory, which are written and read as double. Integers up to 2^53.
 class Elements {
 public:
   Elements(CollDtype dtype, int64_t count);
@@ -87,29 +88,30 @@ private:
   std::vector<char> bytes_;
 };
 
-// A small number that every type holds exactly, different for most (rank, i).
+// A small number that every type represents exactly, different for most (rank, i).
 double sample(CollDtype dtype, int rank, int64_t i);
-// What the type makes of a number: rounded, wrapped, or 0 and 1.
+// The value of a number in the type: rounded, wrapped, or 0 and 1.
 double rounded(CollDtype dtype, double value);
 
 Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst);
 
-// Parameters are the backend's name and what the suite varies.
+// The parameters are the backend's name and what the suite varies.
 using TypedReduction = std::pair<CollDtype, CollReduction>;
-// Why a backend cannot be tested on this machine; empty where it can.
+// Returns why a backend cannot be tested on this machine; empty if it can.
 std::string whyNotHere(const std::string &backend);
-// The most ranks that it can have here: with nccl each needs a GPU of its own. runJob() with more
-// skips the test, which says so first with COLL_NEEDS_RANKS if it does anything else.
+// The largest number of ranks that it supports here: with nccl each rank needs its own GPU.
+// runJob() with more ranks skips the test; a test that does anything else must first check with
+// COLL_NEEDS_RANKS.
 int mostRanks(const std::string &backend);
 
-// Whether it takes calls with `order = rank`.
+// Returns true if it supports calls with `order = rank`.
 bool takesOrders(const std::string &backend);
 
-// Whether it takes floats of fewer than 32 bits.
+// Returns true if it supports floats of fewer than 32 bits.
 bool takesNarrowFloats(const std::string &backend);
 
-// Whether it knows, and shows, the place of each call in its program. A plugin shows what its
-// author wrote.
+// Returns true if its errors show the place of each call in the program. A plugin shows what its
+// author chose.
 bool showsCalls(const std::string &backend);
 
 #define COLL_NEEDS_RANKS(ranks)                                                                    \
@@ -136,13 +138,13 @@ class Movements : public BackendTest<std::tuple<std::string, CollDtype>> {};
 class Transfers : public BackendTest<std::string> {};
 class Asynchrony : public BackendTest<std::string> {};
 class Failures : public BackendTest<std::string> {};
-// Takes host memory only: instantiated where it is tested (tokens_test.cc).
+// Supports host memory only, so it is instantiated where it is tested (tokens_test.cc).
 class Tokens : public BackendTest<std::string> {};
 
 std::vector<CollDtype> movedDtypes();
-// Every type with every reduction that it takes.
+// Every type with every reduction that it supports.
 std::vector<TypedReduction> allReductions();
-// One of each kind of arithmetic.
+// One combination of each kind of arithmetic.
 std::vector<TypedReduction> someReductions();
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
 std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
@@ -164,7 +166,7 @@ std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &in
   }                                                                                                \
   static_assert(true, "")
 
-// For a variant that differs in its algorithms alone: what depends on them, for few types.
+// For a variant that differs only in its algorithms: what depends on them, for a few types.
 #define COLL_CONFORMANCE_OF_DATA(label, backend)                                                   \
   namespace coll::rt::test {                                                                       \
   INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \

@@ -1,5 +1,5 @@
-// Collectives that move data and do not change it: every type, layout and size; in
-// place and not, blocking and started.
+// Collectives that move data without changing it: every type, layout and size; in place and not in
+// place, blocking and started.
 
 #include "test/conformance/harness.h"
 
@@ -35,8 +35,7 @@ void forEachCase(const Movements::ParamType &param, Body body) {
     });
 }
 
-// The larger of two buffers, holding `filled`'s elements first: source and
-// destination of a call in place.
+// The larger of the two buffers of a call in place, beginning with the elements of `filled`.
 Elements enlarged(const Elements &filled, CollDtype dtype, int64_t count) {
   Elements buffer(dtype, std::max(count, filled.count()));
   for (int64_t i = 0; i < filled.count(); ++i)
@@ -44,7 +43,7 @@ Elements enlarged(const Elements &filled, CollDtype dtype, int64_t count) {
   return buffer;
 }
 
-// Makes the call and returns the destination; expects success.
+// Makes the call, which must succeed, and returns the destination.
 Elements perform(Member &m, const Case &c, Call call, const Elements &input, int64_t dstCount) {
   Elements src = c.inPlace ? enlarged(input, c.dtype, dstCount) : input;
   Elements dst(c.dtype, dstCount);
@@ -128,7 +127,7 @@ TEST_P(Movements, AllToAll) {
   });
 }
 
-// A ring in which position 0 gets nothing, where there are two or more.
+// A ring in which position 0 receives nothing, if there are two or more.
 TEST_P(Movements, Permute) {
   forEachCase(GetParam(), [](Member &m, const Case &c) {
     std::vector<int32_t> pairs;

@@ -1,6 +1,6 @@
 // Backend nccl: over a fake driver and a fake NCCL with eight GPUs, and over the machine's own,
-// with as many ranks as there are GPUs. Arithmetic is NCCL's own: no promise of an order, or of
-// rounding once; nccl_backend_test.cc has what is promised.
+// with as many ranks as there are GPUs. NCCL's arithmetic promises neither an order nor a single
+// rounding; nccl_backend_test.cc tests what is promised.
 
 #include "runtime/backend/nccl/types.h"
 #include "test/conformance/harness.h"
@@ -8,7 +8,7 @@
 namespace coll::rt::test {
 namespace {
 
-// What NCCL has.
+// The reductions that NCCL supports.
 std::vector<TypedReduction> ncclReductions() {
   std::vector<TypedReduction> all;
   for (const TypedReduction &one : allReductions())
@@ -17,8 +17,8 @@ std::vector<TypedReduction> ncclReductions() {
   return all;
 }
 
-// Each job makes communicators, which takes a real library long: few types there. coll-perf goes
-// through the others.
+// Each job makes communicators, which takes long with a real library, so only a few types are
+// tested there. coll-perf checks the others.
 std::vector<TypedReduction> fewReductions() {
   return {{kCollF32, kCollSum}, {kCollBf16, kCollSum}, {kCollI32, kCollMax},
           {kCollI32, kCollAvg}, {kCollU8, kCollAvg},   {kCollBool, kCollAnd}};

@@ -1,5 +1,5 @@
-// Backend net with its ranks in one process: over the loopback transport, over sockets,
-// and with each algorithm forced that would not be chosen for so few ranks.
+// Backend net with its ranks in one process: over the loopback transport, over sockets, and with
+// each algorithm forced that would not be selected for so few ranks.
 
 #include "test/conformance/harness.h"
 
@@ -8,7 +8,7 @@ COLL_CONFORMANCE_OF_DATA(net_ring, "net/loopback/ring");
 COLL_CONFORMANCE_OF_DATA(net_halving, "net/loopback/halving");
 COLL_CONFORMANCE_OF_DATA(net_tree, "net/loopback/tree");
 
-// Arithmetic does not depend on the transport; time and failures do.
+// Arithmetic does not depend on the transport, but timing and failures do.
 COLL_CONFORMANCE_OF_DATA(net_tcp, "net/tcp");
 namespace coll::rt::test {
 INSTANTIATE_TEST_SUITE_P(net_tcp, Transfers, testing::Values("net/tcp"));

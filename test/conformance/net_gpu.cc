@@ -1,10 +1,10 @@
-// Backend net on GPU buffers, by each path: over the machine's GPUs, which ranks share, and
-// over a fake driver with emulated kernels.
+// Backend net on GPU buffers, by each path: over the machine's GPUs, which ranks share, and over a
+// fake driver with emulated kernels.
 
 #include "test/conformance/harness.h"
 
-// Emulated kernels are slow under ThreadSanitizer. The unpack path has the threads of the
-// others and more, algorithms differ in their arithmetic only, and types not even in threads.
+// Emulated kernels are slow under ThreadSanitizer. The path unpack has the threads of the others
+// and more, algorithms differ only in their arithmetic, and types do not even differ in threads.
 #ifdef __SANITIZE_THREAD__
 namespace coll::rt::test {
 constexpr char kUnpack[] = "net/loopback//fake/unpack";
@@ -22,7 +22,7 @@ COLL_CONFORMANCE_OF_DATA(net_fake_gpu_unpack, "net/loopback//fake/unpack");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_kernel, "net/loopback//fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_ring, "net/loopback/ring/fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_copy, "net/loopback//fake/copy");
-// What is in a message is all the same to the algorithms: a few types will do.
+// The algorithms do not depend on the content of a message, so a few types suffice.
 namespace coll::rt::test {
 constexpr char kCompress[] = "net/loopback//fake/compress";
 INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Reductions,
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Reductions,
 INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
                          testing::Combine(testing::Values(kCompress), testing::Values(kCollF16)),
                          movementsName);
-// So it is to them in which order data lands.
+// Nor do they depend on the order in which data arrives.
 #define COLL_CONFORMANCE_OF_SOME(label, backend)                                                   \
   INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
                            testing::Combine(testing::Values(backend),                              \

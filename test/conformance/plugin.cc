@@ -1,11 +1,11 @@
-// The example of a backend of one's own, loaded as a library like any user's.
+// The example of a user's backend, loaded as a library like any other.
 
 #include "test/conformance/harness.h"
 
 namespace coll::rt::test {
 namespace {
 
-// What the example takes.
+// The reductions that the example supports.
 std::vector<TypedReduction> pluginReductions() {
   std::vector<TypedReduction> all;
   for (CollDtype dtype : {kCollF32, kCollF64, kCollI32, kCollI64})

@@ -1,5 +1,5 @@
-// all_reduce, reduce, reduce_scatter: every type, reduction, layout and size,
-// against a scalar oracle; in place and not, blocking and started.
+// all_reduce, reduce, reduce_scatter: every type, reduction, layout and size, compared with a
+// scalar oracle; in place and not in place, blocking and started.
 
 #include "runtime/base/dtype.h"
 #include "test/conformance/harness.h"
@@ -9,7 +9,7 @@
 namespace coll::rt::test {
 namespace {
 
-// Combines two numbers as the reduction does, in int64 or double.
+// Combines two numbers like the reduction, in int64 or double.
 double combine(CollDtype dtype, CollReduction reduction, double a, double b) {
   auto asUnsigned = [&](double v) {
     int64_t bits = dtypeSize(dtype) * 8;
@@ -140,7 +140,8 @@ TEST_P(Reductions, ReduceScatter) {
               });
 }
 
-// Inputs whose sum depends on the order, so that left to right can be told from others.
+// The sum of the inputs depends on the order, so that left to right can be distinguished from other
+// orders.
 constexpr int64_t kOrderedCount = 20'000;
 
 float orderedValue(int rank, int64_t i) {
@@ -172,7 +173,8 @@ TEST_P(Arithmetic, OrderRankSumsLeftToRightInTheGroup) {
   });
 }
 
-// Without an order a backend may group as it likes, but always and everywhere alike.
+// Without an order a backend may group the terms as it likes, but always and on all ranks in the
+// same way.
 TEST_P(Arithmetic, OrderAnyGivesTheSameBitsOnAllRanksAndInAllRuns) {
   COLL_NEEDS_RANKS(5);
   std::vector<Elements> results(10, Elements(kCollF32, kOrderedCount));
@@ -210,8 +212,8 @@ TEST_P(Arithmetic, NanSurvivesMinAndMax) {
     }
 }
 
-// Sums in f32 are rounded once: in f16, 2048 + 1 + 1 is 2050, not 2048. Large enough for the
-// algorithms of large data.
+// Sums in f32 are rounded once: in f16, 2048 + 1 + 1 is 2050, not 2048. The data is large enough
+// for the algorithms of large data.
 TEST_P(Arithmetic, F32AccumulationIsRoundedOnce) {
   constexpr int64_t kCount = 12'000;
   if (!takesNarrowFloats(GetParam()))

@@ -1,5 +1,5 @@
-// Dispatch and combine over every backend that takes host memory: what ranks receive is what the
-// reference says, byte for byte, and what cannot be is told to all of them.
+// Dispatch and combine over every backend that supports host memory: ranks must receive what the
+// reference says, byte for byte, and all of them get the error of a wrong call.
 
 #include "runtime/base/dtype.h"
 #include "runtime/step/abi/abi.h"
@@ -90,7 +90,7 @@ Status runCombine(Member &m, const RankTokens &tokens, const std::vector<char> &
   return coll::rt::runCombine(c, placeOf(m, "combine"));
 }
 
-// A random world, and what the reference makes of it.
+// Random tokens of all ranks, and the reference's results.
 struct World {
   explicit World(uint32_t seed) : random(seed * 2654435761u) { // small seeds begin alike
     sizes = randomMoeSizes(random, kMaxTokens);
@@ -143,7 +143,7 @@ RankTokens tokensOf(const World &world, size_t rank) {
   return tokens;
 }
 
-// As numbers: the reference's sum of a single -0 is +0.
+// Compares numbers: the reference's sum of a single -0 is +0.
 void expectSameBf16(const std::vector<char> &got, const std::vector<char> &wanted) {
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size() / 2; ++i) {
@@ -189,7 +189,7 @@ RankTokens simpleTokens(const Member &m) {
   return tokens;
 }
 
-// All three ranks fail with `code`, and give the same reason.
+// All three ranks must fail with `code`, and give the same reason.
 void expectAll(const std::string &backend, CollCode code, const std::string &reason,
                const std::function<Status(Member &)> &body) {
   std::vector<Status> all(3);
@@ -249,7 +249,8 @@ TEST_P(Tokens, AllCombineTheSameDispatch) {
             });
 }
 
-// Tokens go between a program's own messages, and are not taken for them.
+// Tokens are sent while the program's own messages are in flight, and must not be mistaken for
+// them.
 TEST_P(Tokens, DoNotMeetTransfersUnderWay) {
   runJob(GetParam(), oneGroup(3), [](Member &m) {
     Elements sent(kCollF32, 4), got(kCollF32, 4);

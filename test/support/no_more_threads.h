@@ -1,4 +1,4 @@
-// no_more_threads.h - a process that can start no thread, as root too, and under sanitizers.
+// no_more_threads.h - a process that cannot start threads, even as root and under sanitizers.
 
 #ifndef COLL_TEST_SUPPORT_NO_MORE_THREADS_H
 #define COLL_TEST_SUPPORT_NO_MORE_THREADS_H
@@ -8,7 +8,7 @@
 
 namespace coll {
 
-// While one lives, threads ask for a stack that is larger than the address space.
+// While an object lives, threads ask for a stack that is larger than the address space.
 class NoMoreThreads {
 public:
   NoMoreThreads() {
@@ -30,7 +30,7 @@ private:
   pthread_attr_t before_;
 };
 
-// Expects a status of startThread() that failed, for that purpose.
+// Expects a status of startThread() that failed, with that purpose.
 #define COLL_EXPECT_NO_THREAD(status, purpose)                                                     \
   do {                                                                                             \
     const ::coll::rt::Status collStatus_ = (status);                                               \

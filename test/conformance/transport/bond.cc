@@ -1,4 +1,4 @@
-// Connections over several devices, above each transport that this process can have.
+// Connections over several devices, above each transport that is possible in this process.
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/loopback/loopback.h"

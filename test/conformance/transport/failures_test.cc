@@ -31,7 +31,7 @@ TEST_P(TransportTest, CloseFailsPendingSendAndFreesItsBuffer) {
   }
 }
 
-// In the middle of a transfer: some of it is in the peer's buffer, some in the kernel.
+// In the middle of a transfer some of it is in the peer's buffer, some in the kernel.
 TEST_P(TransportTest, CloseDuringLargeTransfers) {
   for (bool closeReceiver : {true, false}) {
     Ends ends = connect();
@@ -55,7 +55,7 @@ TEST_P(TransportTest, CloseDeliversWhatWasDone) {
     Ends ends = connect();
     std::vector<uint8_t> data = pattern(bytes, 2), got(bytes), other(10);
     Request *wanted = recv(*ends.right, got, 1);
-    // Something unread on its way back must not spoil the delivery.
+    // Unread data in the other direction must not prevent the delivery.
     if (std::string(GetParam().name).find("loopback") == std::string::npos)
       expectDone(*ends.right, send(*ends.right, other, 9), other.size());
     expectDone(*ends.left, send(*ends.left, data, 1), bytes);

@@ -25,7 +25,7 @@ Ends TransportTest::connect() { return net::test::connect(*left_, *right_); }
 
 namespace {
 
-// The value, or the end of the test.
+// Returns the value, or ends the test.
 template <typename T>
 T need(Result<T> result, const char *what) {
   if (!result.ok())
@@ -64,7 +64,7 @@ Segment segment(std::vector<uint8_t> &bytes) { return {bytes.data(), bytes.size(
 
 namespace {
 
-// Again while there is no room.
+// Repeats while there is no room.
 template <typename Post>
 Result<Request *> patiently(Post post) {
   for (int64_t end = nowUs() + kPatientUs; nowUs() < end; std::this_thread::yield()) {

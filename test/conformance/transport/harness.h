@@ -1,8 +1,8 @@
-// harness.h - the suite that every transport joins.
+// harness.h - the suite for every transport.
 //
-// A transport joins with one file that holds one line: COLL_TRANSPORT_CONFORMANCE(name,
-// make), where make() gives a fresh transport. Where this machine cannot have one, it gives
-// null and sets skipReason().
+// A transport joins with one file that has one line: COLL_TRANSPORT_CONFORMANCE(name, make), where
+// make() returns a new transport. If this machine cannot have one, it returns null and sets
+// skipReason().
 
 #ifndef COLL_TEST_CONFORMANCE_TRANSPORT_HARNESS_H
 #define COLL_TEST_CONFORMANCE_TRANSPORT_HARNESS_H
@@ -18,7 +18,7 @@ namespace coll::net::test {
 
 inline constexpr int64_t kPatientUs = 60'000'000;
 
-// Why the transport under test cannot be had here; the tests are then skipped.
+// Why the transport under test is not available here; the tests are then skipped.
 std::string &skipReason();
 
 struct TransportCase {
@@ -39,24 +39,24 @@ protected:
   std::unique_ptr<Transport> left_, right_;
 };
 
-// Ends the test, by an exception, where it cannot be had.
+// Ends the test, by an exception, if the connection cannot be made.
 Ends connect(Transport &left, Transport &right);
 
 // Bytes that depend on `seed` and the position.
 std::vector<uint8_t> pattern(size_t bytes, uint64_t seed);
 Segment segment(std::vector<uint8_t> &bytes);
 
-// Post, again while there is no room; fails the test on an error, and gives null.
+// These post repeatedly until there is room; on an error they fail the test and return null.
 Request *send(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 Request *recv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
-// The same where a connection that has failed may refuse it.
+// The same if a connection that has failed may refuse it.
 Result<Request *> trySend(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 Result<Request *> tryRecv(Connection &connection, std::vector<uint8_t> &bytes, uint64_t tag);
 // Waits, and expects success with so many bytes.
 void expectDone(Connection &connection, Request *request, uint64_t bytes);
-// Waits, and gives the code of the outcome; that of the refusal if it was refused.
+// Waits, and returns the code of the outcome, or that of the refusal.
 CollCode outcome(Connection &connection, const Result<Request *> &request);
-// Both ends still move messages, of any size.
+// Expects that both ends still move messages, of any size.
 void expectUsable(Ends &ends);
 
 #define COLL_TRANSPORT_CONFORMANCE(transport, make)                                                \

@@ -101,7 +101,7 @@ TEST_P(TransportTest, LargeTotalsBothWaysAtOnce) {
   other.join();
 }
 
-// Nothing counts bytes in 32 bits.
+// Bytes must not be counted in 32 bits anywhere.
 TEST_P(TransportTest, TotalsBeyondFourGiB) {
   Ends ends = connect();
   constexpr size_t kBytes = 64 << 20;

@@ -68,8 +68,8 @@ TEST_P(TransportTest, RangesAndKeysAreChecked) {
   expectUsable(ends);
 }
 
-// Shorter and longer than what a part of a transfer or a piece of work has, side by side, and into
-// buffers that end within rows.
+// Rows that are shorter and longer than a part of a transfer or a piece of work, side by side, and
+// into buffers that end within rows.
 TEST_P(TransportTest, ReadsRowsOfRemoteMemory) {
   Ends ends = connect();
   std::vector<uint8_t> remote = pattern(6 << 20, 5);

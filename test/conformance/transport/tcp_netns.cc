@@ -1,5 +1,5 @@
-// tcp between two network namespaces, as between hosts: over IPv4 on an interface chosen
-// by its name, and over IPv6 on one chosen by its subnet.
+// tcp between two network namespaces, like between hosts: over IPv4 on an interface selected by its
+// name, and over IPv6 on one selected by its subnet.
 
 #include "runtime/net/tcp/tcp.h"
 
@@ -11,7 +11,7 @@ namespace {
 using coll::net::Transport;
 using namespace coll::net::test;
 
-// The two transports of a test, made one after the other, are the two sides.
+// The two transports of a test, made one after the other, are on the two sides.
 std::unique_ptr<Transport> makeSide(const char *iface) {
   static int count = 0;
   auto pair = Namespaces::get();

@@ -7,8 +7,8 @@ namespace {
 using coll::net::Transport;
 using coll::net::VerbsOptions;
 
-// Where the machine has two ports, the two ends of a test get different ones, so that
-// what they say really travels.
+// If the machine has two ports, the two ends of a test use different ones, so that data really
+// crosses the network.
 std::unique_ptr<Transport> makeVerbs() {
   static int count = 0;
   VerbsOptions options = VerbsOptions::fromEnv();

@@ -8,8 +8,8 @@ namespace {
 
 using Made = coll::net::Result<std::unique_ptr<coll::net::Transport>>;
 
-// The protocol of the verbs transport over devices that exist in this process only: runs
-// everywhere, sanitizers included. It proves nothing of a device or a driver.
+// The protocol of the verbs transport over fake devices in this process: runs everywhere, including
+// under sanitizers. It shows nothing about a device or a driver.
 Made openVerbs(int queuePairs) {
   static auto &devices = *new coll::net::test::FakeIbverbs(2); // lives as long as transports may
   coll::net::VerbsOptions options;

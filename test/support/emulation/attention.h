@@ -1,4 +1,4 @@
-// attention.h - the attention kernels on the host, for tests, with pointers of the host.
+// attention.h - runs the attention kernels on the host, for tests, with pointers of the host.
 
 #ifndef COLL_TEST_SUPPORT_EMULATION_ATTENTION_H
 #define COLL_TEST_SUPPORT_EMULATION_ATTENTION_H
@@ -7,7 +7,7 @@
 
 namespace coll::kernels {
 
-// As launchAttention and launchAttentionBackward, and done when they return.
+// Like launchAttention and launchAttentionBackward, but complete when they return.
 rt::Status emulateAttention(const Attention &attention, const AttentionBuffers &buffers);
 rt::Status emulateAttentionBackward(const Attention &attention, const AttentionBuffers &buffers);
 

@@ -1,7 +1,7 @@
-// channel.h - the channel kernel's device code on a host thread.
+// channel.h - runs the channel kernel's device code on a host thread.
 //
-// For tests, with host memory in the place of GPU memory: the persistent loop of every
-// block runs, as fibers of one thread, against whoever posts the items.
+// For tests, with host memory instead of GPU memory: the persistent loop of every block runs, as
+// fibers of one thread, concurrently with the thread that posts the items.
 
 #ifndef COLL_TEST_SUPPORT_EMULATION_CHANNEL_H
 #define COLL_TEST_SUPPORT_EMULATION_CHANNEL_H
@@ -16,7 +16,7 @@
 
 namespace coll::kernels {
 
-// Plays a stream: launches follow one another. launch() may be called from any thread.
+// Simulates a stream: launches follow one another. launch() may be called from any thread.
 class ChannelEmulation {
 public:
   // `workersPerBlock`: threads, a multiple of 32.
@@ -26,7 +26,7 @@ public:
   ChannelEmulation(const ChannelEmulation &) = delete;
   ChannelEmulation &operator=(const ChannelEmulation &) = delete;
 
-  // As launchChannel.
+  // Like launchChannel.
   rt::Status launch(const rt::ChannelLaunch &launch);
 
 private:

@@ -1,8 +1,8 @@
 // moe.h - the kernels of moe.h and moe/low_latency.h on the host, for tests: grids for
 // simt::runBeside().
 //
-// Arguments are checked as by the launchers, and copied; pointers are the host's. Grids are those
-// of the arguments, or two blocks of one warp.
+// Arguments are checked like in the launchers, and copied; pointers are those of the host. Grids
+// have the size of the arguments, or two blocks of one warp.
 
 #ifndef COLL_TEST_SUPPORT_EMULATION_MOE_H
 #define COLL_TEST_SUPPORT_EMULATION_MOE_H

@@ -1,4 +1,4 @@
-// root_update.h - the root update's device code on host threads, for tests.
+// root_update.h - runs the root update's device code on host threads, for tests.
 
 #ifndef COLL_TEST_SUPPORT_EMULATION_ROOT_UPDATE_H
 #define COLL_TEST_SUPPORT_EMULATION_ROOT_UPDATE_H
@@ -7,9 +7,9 @@
 
 namespace coll::kernels {
 
-// What a launch on this member would run, with pointers of the host; for simt::run() on a
-// thread of its own, or beside its peers' grids in simt::runBeside(). `update` and `optimizer`
-// are copied. Blocks and threads: those of the update, or one block of 32.
+// What a launch on this member would run, with pointers of the host; for simt::run() on a separate
+// thread, or with its peers' grids in simt::runBeside(). `update` and `optimizer` are copied. The
+// blocks and threads are those of the update, or one block of 32.
 template <typename Optimizer>
 rt::Result<simt::Grid> emulatedRootUpdate(const PeerGroup &group, const RootUpdate &update,
                                           const Optimizer &optimizer) {

@@ -1,5 +1,5 @@
-// One scheduler per call of run(): its fibers take turns on the calling thread, each on a stack of
-// its own.
+// Each call of run() has one scheduler: its fibers take turns on the calling thread, each on its
+// own stack.
 
 #include "test/support/emulation/simt_host.h"
 
@@ -24,8 +24,8 @@ constexpr uint8_t kJunk = 0xDB;
 constexpr uint64_t kPausesPerNap = 64;
 constexpr std::chrono::microseconds kNap(50);
 
-// Where threads meet. The generation is odd or even, so that the next meeting does not overwrite
-// the values of this one: it cannot finish before all have read them.
+// A place where threads meet. The generation alternates, so that the next meeting does not
+// overwrite the values of this one: it cannot finish before all threads have read them.
 struct Meeting {
   uint32_t members = 0; // that have not ended
   uint32_t arrived = 0;
@@ -86,7 +86,7 @@ struct Fiber {
   // The grid begins when so many of its stream have ended.
   size_t place = 0;
   Stream *stream = nullptr;
-  // Asleep while *waitFor == waitValue.
+  // The fiber sleeps while *waitFor == waitValue.
   const uint64_t *waitFor = nullptr;
   uint64_t waitValue = 0;
   std::vector<Copy> uncommitted;
@@ -106,9 +106,9 @@ struct Scheduler {
   Scheduler(const std::vector<std::vector<Grid>> &streams, uint64_t seed);
   ~Scheduler();
   void loop();
-  // Makes the threads of a grid, from fiber `first` on, with their blocks and warps.
+  // Creates the threads of a grid, from fiber `first` on, with their blocks and warps.
   void populate(const Grid &grid, size_t first, size_t place, Stream &stream);
-  // The fiber that follows `from` and is awake; the process ends where there is none.
+  // Returns the next fiber after `from` that is awake; if there is none, the process ends.
   Fiber *next(const Fiber *from);
 
   const bool preempts;
@@ -144,7 +144,7 @@ void sleepWhile(const uint64_t &word, uint64_t value) {
   self->waitFor = nullptr;
 }
 
-// Returns the generation that the threads met in.
+// Returns the generation in which the threads met.
 uint64_t meet(Meeting &meeting) {
   const uint64_t generation = meeting.generation;
   ++meeting.arrived;
@@ -159,7 +159,8 @@ void leave(Meeting &meeting) {
   meeting.passIfFull();
 }
 
-// Not inlined: between two fibers the stack may change to another host thread, with another `self`.
+// Not inlined: during a switch between fibers the stack may move to another host thread, with
+// another `self`.
 [[gnu::noinline]] void runFiber() {
   Fiber *fiber = self;
   for (; fiber->late > 0; --fiber->late)
@@ -180,7 +181,7 @@ void leave(Meeting &meeting) {
   switchTo(--scheduler.running == 0 ? &scheduler.main : scheduler.next(fiber));
 }
 
-// Where a stack begins; no argument comes along, so `self` is the fiber.
+// The start of a stack. It gets no argument, so `self` is the fiber.
 void fiberMain() {
   beginStack();
   for (;;)
@@ -315,13 +316,13 @@ void syncBlock() { meet(self->block->meeting); }
 bool syncBlockAny(bool says) {
   Block &block = *self->block;
   bool &any = block.any[block.meeting.generation % 2];
-  // The first to come begins: all have left the last meeting but one.
+  // The first thread to arrive resets the value; all threads have left the last meeting but one.
   any = says || (any && block.meeting.arrived > 0);
   return block.any[meet(block.meeting) % 2];
 }
 
 void preempt() {
-  // Host threads call the accesses too.
+  // Host threads call these accesses, too.
   if (self && self->scheduler->preempts && self->scheduler->random() % 16 == 0)
     yield();
 }
@@ -356,8 +357,8 @@ uint32_t sum(uint32_t value) {
 }
 
 void pause() {
-  // The host thread that this one waits for may need the core, and get it late from threads that
-  // only give way.
+  // The host thread that this one waits for may need the core, and would get it late if threads
+  // only yielded.
   if (lane() == 0) {
     if (++self->scheduler->pauses % kPausesPerNap == 0)
       std::this_thread::sleep_for(kNap);

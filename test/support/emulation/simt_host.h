@@ -1,13 +1,13 @@
 // simt_host.h - simt.h on the host: each CUDA thread is a fiber.
 //
-// run() executes a kernel on the calling thread: all threads of all blocks take turns, and
-// change only where they wait for each other (a barrier, a shuffle, pause()); runBeside() does so
-// with several streams, as on several GPUs, and may let threads change in other places. Bulk copies
-// happen as late as they may: a load when its barrier is waited for, and until then its
-// destination holds junk; a store when it is waited for. So a wait that is missing shows.
+// run() executes a kernel on the calling thread: all threads of all blocks take turns, and switch
+// only where they wait for each other (a barrier, a shuffle, pause()). runBeside() does so with
+// several streams, like several GPUs, and may also switch in other places. Bulk copies are made as
+// late as possible: a load when its barrier is waited for (until then its destination holds junk),
+// a store when it is waited for. So a missing wait is detected.
 //
-// What can only be a bug ends the process with a message: a deadlock, a bulk copy that is
-// not aligned, a store that is never waited for, a barrier that was not initialised.
+// Anything that can only be a bug ends the process with a message: a deadlock, an unaligned bulk
+// copy, a store that is never waited for, a barrier that was not initialised.
 
 #ifndef COLL_TEST_SUPPORT_EMULATION_SIMT_HOST_H
 #define COLL_TEST_SUPPORT_EMULATION_SIMT_HOST_H
@@ -31,8 +31,8 @@ struct LaunchShape {
   size_t sharedBytes = 0;          // of a block; aligned to 128
 };
 
-// `kernel` is called once per thread with the block's shared memory. Returns when all have
-// ended. May run in several threads at once, each with kernels of its own.
+// `kernel` is called once per thread with the block's shared memory. Returns when all threads have
+// ended. Several host threads may call it at the same time, each with its own kernels.
 void run(const LaunchShape &shape, const std::function<void(char *shared)> &kernel);
 
 struct Grid {
@@ -40,8 +40,8 @@ struct Grid {
   std::function<void(char *shared)> kernel;
 };
 
-// Several streams beside each other: the grids of one follow one another. With a seed other
-// than 0, streams begin late by chance, and a thread may lose its turn at any access of system
+// Runs several streams concurrently; the grids of one stream follow one another. With a seed other
+// than 0, streams begin late at random, and a thread may lose its turn at any access of system
 // scope.
 void runBeside(const std::vector<std::vector<Grid>> &streams, uint64_t seed);
 
@@ -61,8 +61,8 @@ inline uint32_t shuffle(uint32_t value, uint32_t from) {
 inline uint32_t shuffleUp(uint32_t value, uint32_t delta) {
   return shuffle(value, lane() >= delta ? lane() - delta : lane());
 }
-// The words of all lanes: word i of lane l is [l * kMostWords + i], valid until the warp meets
-// again twice.
+// The words of all lanes: word i of lane l is [l * kMostWords + i], valid until the warp has met
+// twice more.
 inline constexpr uint32_t kMostWords = 6;
 const uint32_t *gather(const uint32_t *words, uint32_t count);
 uint32_t ballot(bool vote);
@@ -78,7 +78,7 @@ inline uint32_t funnelShift(uint32_t low, uint32_t high, uint32_t shift) {
   return static_cast<uint32_t>(((uint64_t{high} << 32) | low) >> shift);
 }
 
-// May let other threads run, if runBeside() was given a seed.
+// Lets other threads run at random, if runBeside() was given a seed.
 void preempt();
 
 inline uint32_t loadAcquire(const uint32_t *address) {
@@ -122,9 +122,9 @@ inline bool claim(uint64_t *address, uint64_t seen, uint64_t value) {
   return __atomic_compare_exchange_n(address, &seen, value, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED);
 }
-// One instruction each, whatever the compiler makes of copies: a member on another host thread,
-// or in another process, must not see half a packet. Processors with AVX promise that; the
-// sanitizers do not look inside. A packet hands over no other data.
+// Uses one instruction, however the compiler translates copies: a member on another host thread, or
+// in another process, must not see half a packet. Processors with AVX guarantee that; the
+// sanitizers do not check it. A packet does not publish other data.
 inline Vec16 loadPacket(const void *address) {
   preempt();
   Vec16 value;
@@ -149,7 +149,7 @@ inline void storePacket(void *address, Vec16 value) {
   __atomic_store(static_cast<Vec16 *>(address), &value, __ATOMIC_RELAXED);
 #endif
 }
-// A read-modify-write, since ThreadSanitizer does not know fences.
+// A read-modify-write, because ThreadSanitizer does not support fences.
 inline void fenceSystem() {
   static uint32_t word = 0;
   __atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
@@ -180,7 +180,7 @@ void bulkWait() {
 }
 inline void fenceAsync() {}
 
-// A thread's copies: its destination holds junk until it has waited.
+// A thread's asynchronous copies: the destination holds junk until the thread has waited.
 void copyAsync(void *shared, const void *global, uint32_t bytes, bool isThere);
 void commitCopies();
 void waitCopiesUntil(size_t pending);

@@ -24,7 +24,7 @@ private:
 
 uint16_t elementOf(uint32_t word, uint32_t i) { return static_cast<uint16_t>(word >> 16 * i); }
 
-// c += a b; a and b by row and column, out of all lanes' words: a[4], then b0 and b1.
+// c += a b, with a and b by row and column, from all lanes' words: a[4], then b0 and b1.
 template <typename A, typename B>
 void multiply(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, uint32_t depth,
               A elementA, B elementB) {

@@ -68,7 +68,7 @@ inline uint32_t packF16(float low, float high) {
   return rt::f32ToF16(low) | static_cast<uint32_t>(rt::f32ToF16(high)) << 16;
 }
 inline float unpackF16(uint32_t bits) { return rt::f16ToF32(static_cast<uint16_t>(bits)); }
-// To the nearest, ties away from zero.
+// Rounds to the nearest value, ties away from zero.
 inline uint32_t roundTf32(float x) {
   return std::isnan(x) ? bitsOf(x) : (bitsOf(x) + 0x1000) & ~uint32_t{0x1FFF};
 }

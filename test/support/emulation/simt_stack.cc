@@ -15,9 +15,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// void coll_simt_switch(void **from, void *to): leaves what a call has to keep on the stack and
-// that stack's top in *from, and goes on where `to` was left so. Control words of floating point
-// are the same everywhere.
+// void coll_simt_switch(void **from, void *to): saves the registers that a call must preserve on
+// the stack and the top of that stack in *from, and continues where `to` was left in the same way.
+// The control words of floating point are the same everywhere.
 #if defined(__x86_64__)
 asm(R"(
 .text
@@ -84,7 +84,7 @@ namespace {
 // Frames are several times larger under AddressSanitizer.
 constexpr size_t kStackBytes = 256 << 10;
 
-// Words that the first switch to a stack finds on it, so that it comes to the beginning of `main`.
+// The words that the first switch to a stack finds on it, so that it enters `main`.
 #if defined(__x86_64__)
 constexpr size_t kFirstWords = 8,
                  kMainWord = 6; // 6 registers, the address to return to, and main's
@@ -96,7 +96,7 @@ Stack *makeStack(char *memory, void (*main)()) {
   auto *stack = new Stack;
   stack->memory = memory;
   stack->bytes = kStackBytes;
-  // The memory is zero, which ends every walk up the stack.
+  // The memory is zero, which ends every stack walk.
   auto *top = reinterpret_cast<void **>(memory + kStackBytes) - kFirstWords;
   top[kMainWord] = reinterpret_cast<void *>(main);
   stack->top = top;
@@ -111,14 +111,14 @@ void destroyStack(Stack *stack) {
   __tsan_destroy_fiber(stack->tsanFiber);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-  // The next user of these addresses must not find the marks of our frames.
+  // The next user of these addresses must not find the shadow of our frames.
   __asan_unpoison_memory_region(stack->memory, kStackBytes);
 #endif
   munmap(stack->memory, kStackBytes);
   delete stack;
 }
 
-// Stacks that are not in use at present.
+// Stacks that are not in use.
 class StackPool {
 public:
   static StackPool &instance();
@@ -135,9 +135,9 @@ private:
 };
 
 StackPool &StackPool::instance() {
-  // Never destroyed: its stacks are in the middle of their main. Emptied before a fork, since
-  // ThreadSanitizer counts fibers as threads, and lets no process with threads fork one that makes
-  // some.
+  // Never destroyed, because its stacks are in the middle of their main. Emptied before a fork,
+  // because ThreadSanitizer counts fibers as threads, and does not let a process with threads fork
+  // one that creates some.
   static StackPool *pool = [] {
     if (pthread_atfork([] { instance().clear(); }, nullptr, nullptr) != 0)
       bug("no handler for forks");
@@ -205,8 +205,8 @@ void describeThread([[maybe_unused]] Stack &stack) {
   stack.tsanFiber = __tsan_get_current_fiber();
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-  // The stack of the thread that runs: a pthread attribute would say; ASan wants what it
-  // told the first fiber. Null and 0 would do only for a thread that never returns.
+  // The stack of the running thread. A pthread attribute has it, but ASan needs the values that it
+  // gave to the first fiber. Null and 0 would be correct only for a thread that never returns.
   pthread_attr_t attributes;
   void *bottom = nullptr;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {

@@ -90,7 +90,7 @@ void store(void *data, int type, int64_t i, double value) {
     static_cast<float *>(data)[i] = static_cast<float>(value);
 }
 
-// A product whose arguments are copied: column-major, as the library has it.
+// A product with copied arguments, column-major like in the library.
 struct Product {
   LtDescTag desc;
   LtLayoutTag a, b, d;
@@ -183,7 +183,7 @@ struct FakeLtFunctions {
       std::memcpy(&preference->alignments[operand], value, sizeof(uint32_t));
     return begin("preferenceSet");
   }
-  // An algorithm remembers how its operands are aligned.
+  // An algorithm records how its operands are aligned.
   static LtResult heuristics(LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout,
                              LtPreference preference, int wanted, LtHeuristic *found,
                              int *numFound) {

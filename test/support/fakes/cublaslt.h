@@ -1,8 +1,8 @@
 // cublaslt.h - a cuBLASLt for tests, over a fake driver: its products run on the fake's streams.
 //
-// Two algorithms are proposed for each product, which differ in a number alone, and refuse operands
-// that are aligned less than they were proposed for. Sums are formed in f64 and rounded once. One
-// FakeCublasLt at a time in a process, within the life of a FakeCuda.
+// Two algorithms are proposed for each product. They differ only in a number, and refuse operands
+// whose alignment is less than that for which they were proposed. Sums are formed in f64 and
+// rounded once. Only one FakeCublasLt at a time in a process, within the life of a FakeCuda.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_CUBLASLT_H
 #define COLL_TEST_SUPPORT_FAKES_CUBLASLT_H
@@ -25,7 +25,7 @@ public:
   // The next call of the function with this member name of CublasLt fails.
   void failNext(const std::string &function, LtResult result);
   int64_t calls(const std::string &function) const;
-  // Handles, descriptions, layouts and preferences that were made and not ended.
+  // The number of handles, descriptions, layouts and preferences that were made and not destroyed.
   int64_t liveObjects() const;
 
 private:

@@ -189,7 +189,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
       return [] { return true; };
     });
   }
-  // Waits as the driver does, with the lock given back in between.
+  // Waits like the driver, and releases the lock in between.
   static CudaResult finish(CudaStream stream) {
     while (true) {
       {
@@ -284,7 +284,7 @@ struct FakeCudaFunctions : FakeCudaPeers {
       return call.result;
     return finish(stream);
   }
-  // Into the capture that the event is in; what was captured there so far comes first anyhow.
+  // Joins the capture that the event is in; work that was captured there so far comes first anyway.
   static CudaResult follow(Call &call, CudaStream stream, const CudaEventTag &event) {
     if (stream->capture && stream->capture != event.capture)
       return kCaptureUnsupported;

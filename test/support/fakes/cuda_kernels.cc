@@ -6,7 +6,7 @@ namespace coll::rt::dl {
 
 namespace {
 
-// Memory is set when the stream gets there.
+// The memory is set when the stream reaches this work.
 CudaResult setWords(CudaAddress to, size_t pitch, const void *word, size_t wordBytes, size_t width,
                     size_t rows, CudaStream stream) {
   std::vector<char> bytes(wordBytes);

@@ -1,4 +1,4 @@
-// The fake driver's memory: shared memory, where other processes are to open it.
+// The fake driver's memory, which is shared memory if other processes may open it.
 
 #include "test/support/fakes/cuda_state.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kGranularity = uint64_t(2) << 20;
 
-// What a handle for other processes says: a descriptor of this one.
+// The content of a handle for other processes: a descriptor of this process.
 struct IpcContent {
   int pid = 0, fd = -1, ordinal = 0, unused = 0;
   uint64_t bytes = 0, inode = 0; // another allocation has another, and so another handle
@@ -54,8 +54,7 @@ void FakeCudaBase::discard(uint64_t address, const FakeBlock &block) {
   if (block.fd >= 0)
     close(block.fd);
 }
-// Waits, as the driver does, for all that is on the GPU's streams, with the lock given back
-// in between.
+// Waits, like the driver, for all work on the GPU's streams, and releases the lock in between.
 CudaResult FakeCudaBase::release(uint64_t address, FakeKind kind) {
   auto deadline = std::chrono::steady_clock::now() + kFreeing;
   while (true) {
@@ -154,7 +153,7 @@ CudaResult FakeCudaPeers::ipcOpenMemHandle(CudaAddress *address, CudaIpcHandle h
     return call.result;
   if (content.pid == getpid())
     return call.state.wrong("a handle opened by its own process", kCudaInvalidContext);
-  // A context opens it once, and counts.
+  // A context opens it once, and counts further calls.
   for (auto &[known, block] : call.state.blocks)
     if (block.opener == contextStack.back() &&
         std::memcmp(block.handle.bytes, handle.bytes, sizeof(handle.bytes)) == 0) {

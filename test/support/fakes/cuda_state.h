@@ -1,4 +1,4 @@
-// cuda_state.h - what the parts of the fake driver share; for fake_cuda*.cc only.
+// cuda_state.h - the state that the parts of the fake driver share; only for their own files.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_CUDA_STATE_H
 #define COLL_TEST_SUPPORT_FAKES_CUDA_STATE_H
@@ -21,7 +21,7 @@ inline constexpr int kMaxDevices = 8;
 inline constexpr CudaResult kAlreadyRegistered = 712;
 inline constexpr CudaResult kCaptureUnsupported = 900;
 inline constexpr CudaResult kCaptureUnjoined = 904;
-// Longest that memory is freed for; a driver would wait for ever.
+// The longest wait when memory is freed; a driver would wait forever.
 inline constexpr std::chrono::seconds kFreeing(10);
 
 // Shared: GPU memory that other processes can open; Opened: such memory of another process, or
@@ -37,13 +37,13 @@ struct FakeBlock {
   FakeKind kind = FakeKind::Device;
   int ordinal = 0;
   int fd = -1; // of shared memory
-  // Opened by a handle: in which context, and how often.
+  // For Opened by a handle: the handle, the context, and how often.
   CudaIpcHandle handle = {};
   CudaContext opener = nullptr;
   int opens = 0;
 };
 
-// Physical memory: shared, until it is mapped nowhere.
+// Physical memory, which is shared memory; freed when it is not mapped anywhere.
 struct FakePhysical {
   int fd = -1;
   uint64_t bytes = 0;
@@ -55,20 +55,20 @@ struct FakeFailure {
   int skip = 0, times = 1;
 };
 
-// Something a stream does later: it begins after `delay` more queries, and is done once the
-// question that it begins with is answered with yes.
+// Work that a stream does later: it begins after `delay` more queries, and is done once the
+// function that its beginning returned says so.
 struct FakeWork {
   std::function<FakeCuda::Question()> begin;
   int delay = 0;
   FakeCuda::Question done;
 };
 
-// Work is replayed in the order in which it was captured, one thing after the other: an order that
-// all its streams' events allow.
+// Work is replayed in the order in which it was captured, one item after the other; the events of
+// all its streams permit this order.
 struct CudaGraphTag {
   std::vector<FakeWork> work;
-  // Streams that an event brought into the capture, and whether its first stream has waited for
-  // what each did last.
+  // Streams that an event brought into the capture, and whether its first stream has waited for the
+  // last work of each.
   std::map<CudaStreamTag *, bool> forks;
 };
 
@@ -142,8 +142,8 @@ struct FakeCuda::State {
     return result;
   }
 
-  // One step of a stream: what is due runs, what is delayed comes closer. True once it is
-  // empty.
+  // Makes one step of a stream: work that is due runs, and delayed work gets closer. Returns true
+  // once the stream is empty.
   bool advance(CudaStreamTag &stream) {
     while (!stream.work.empty()) {
       FakeWork &front = stream.work.front();
@@ -161,7 +161,7 @@ struct FakeCuda::State {
     return true;
   }
 
-  // One step of all streams of a GPU. True once they are empty.
+  // Makes one step of all streams of a GPU. Returns true once they are empty.
   bool advanceGpu(int ordinal) {
     bool isIdle = true;
     for (auto &[stream, owned] : streams)
@@ -170,7 +170,7 @@ struct FakeCuda::State {
     return isIdle;
   }
 
-  // The stream waits for others: they move on, as on a GPU they would by themselves.
+  // The stream waits for others, so they make progress, as they would on a GPU by themselves.
   void helpOthers(CudaStreamTag &waiting) {
     if (helping)
       return;
@@ -183,13 +183,13 @@ struct FakeCuda::State {
   bool helping = false;
 };
 
-// What the driver's functions stand on. Each opens with a Call: counted, locked, and failed if
-// the test wants it to.
+// The base of the driver's functions. Each function begins with a Call: it is counted, locked, and
+// fails if the test asked for that.
 struct FakeCudaBase {
   using State = FakeCuda::State;
   static inline std::atomic<State *> fake{nullptr};
   static inline thread_local std::vector<CudaContext> contextStack;
-  // For this thread: captures in progress, and what it may do meanwhile.
+  // For this thread: captures in progress, and their mode, which restricts the thread's calls.
   static inline thread_local int captures = 0, captureMode = 0;
 
   struct Call {
@@ -215,12 +215,12 @@ struct FakeCudaBase {
   static uint64_t allocate(State &state, uint64_t bytes, FakeKind kind, int ordinal);
   static void *mapShared(int fd, uint64_t bytes);
   static void discard(uint64_t address, const FakeBlock &block);
-  // Waits, as the driver does, for all that is on the GPU's streams.
+  // Waits, like the driver, for all work on the GPU's streams.
   static CudaResult release(uint64_t address, FakeKind kind);
   static CudaResult release(const char *name, uint64_t address, FakeKind kind);
 };
 
-// Modules and kernels, and memory that is set.
+// Modules and kernels, and setting memory.
 struct FakeCudaKernels : FakeCudaBase {
   static CudaResult memsetD16Async(CudaAddress to, unsigned short value, size_t count,
                                    CudaStream stream);

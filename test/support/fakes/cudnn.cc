@@ -20,7 +20,7 @@ namespace {
 
 using kernels::Convolution;
 
-// A descriptor's attributes: plain values as bytes, other descriptors as they were when they were
+// A descriptor's attributes: plain values as bytes, other descriptors as copies made when they were
 // set.
 struct Object {
   int type = 0;
@@ -103,7 +103,7 @@ CollDtype dtypeOf(int type) {
                                 : kCollF32;
 }
 
-// What an operation computes: the sizes that its tensors have.
+// The convolution that an operation computes, from the sizes of its tensors.
 Convolution convolutionOf(const Object &operation) {
   const Names names = namesOf(operation.type);
   const Object &window = *operation.objects.at(names.convolution);
@@ -190,8 +190,8 @@ struct FakeDnnFunctions {
     }
     return begin("set");
   }
-  // The engines of a heuristic, the engine of a config, and what an engine or a plan says of
-  // itself.
+  // Returns the engines of a heuristic, the engine of a config, or the properties of an engine or a
+  // plan.
   static DnnResult get(DnnDescriptor descriptor, int attribute, int type, int64_t wanted,
                        int64_t *count, void *values) {
     if (const DnnResult result = begin("get"); result != kDnnSuccess)

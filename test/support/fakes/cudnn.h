@@ -1,8 +1,8 @@
 // cudnn.h - a cuDNN for tests, over a fake driver: its convolutions run on the fake's streams.
 //
 // Three engines are proposed for each convolution: one whose sums have no fixed order, one that
-// cannot be made, and one that can, with a few more that differ in their number alone. Sums are
-// formed in f64 and rounded once. One FakeCudnn at a time in a process, within the life of a
+// cannot be made, and one that works, with a few more that differ only in their number. Sums are
+// formed in f64 and rounded once. Only one FakeCudnn at a time in a process, within the life of a
 // FakeCuda.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_CUDNN_H
@@ -30,7 +30,7 @@ public:
   int64_t calls(const std::string &function) const;
   // The engine of the last convolution that was executed.
   int64_t lastEngine() const;
-  // Handles and descriptors that were made and not ended.
+  // The number of handles and descriptors that were made and not destroyed.
   int64_t liveObjects() const;
 
 private:

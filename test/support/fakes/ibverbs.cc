@@ -9,7 +9,8 @@ namespace coll::net::test {
 
 //===-- what the devices do -----------------------------------------------------===//
 
-// Where a registered range is in this process; null if it is not registered for `access`.
+// Returns the address of a registered range in this process; null if it is not registered for
+// `access`.
 uint8_t *FakeIbverbs::State::resolve(uint32_t key, uint64_t address, uint64_t bytes, int access) {
   auto it = mrs.find(key);
   if (it == mrs.end() || (access & ~it->second.access))
@@ -84,7 +85,7 @@ ibv_wc_status FakeIbverbs::State::receive(FakeQp &peer, const Send &send,
   return completion.status == IBV_WC_SUCCESS ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR;
 }
 
-// The queue pair of this number if it takes packets, or null.
+// Returns the queue pair of this number if it accepts packets, else null.
 FakeQp *FakeIbverbs::State::alive(uint32_t number) {
   auto found = qps.find(number);
   if (found == qps.end() || found->second.base.state < IBV_QPS_RTR ||
@@ -93,7 +94,7 @@ FakeQp *FakeIbverbs::State::alive(uint32_t number) {
   return &found->second;
 }
 
-// Its packets have been sent, and are not acknowledged.
+// Its packets have been sent, and are not acknowledged yet.
 void FakeIbverbs::State::delay(FakeQp &qp, const Send &send) {
   Late &one = late.emplace_back();
   one.peer = qp.peer;
@@ -161,7 +162,7 @@ void FakeIbverbs::State::run(FakeQp &qp, const Send &send) {
     breakQp(qp);
 }
 
-// Drops events that were not taken yet, and waits for those that were.
+// Drops events that were not taken yet, and waits until those that were taken are acknowledged.
 void FakeIbverbs::State::forgetEvents(std::unique_lock<std::mutex> &lock, ibv_context *context,
                                       const void *subject) {
   std::deque<ibv_async_event> &events = findIn(contexts, context)->events;

@@ -1,10 +1,9 @@
-// ibverbs.h - RDMA devices that exist in this process only.
+// ibverbs.h - fake RDMA devices that exist only in this process.
 //
-// Their queue pairs reach each other, and data moves at once, in the thread that posts.
-// They do what the specification of verbs says, and on demand what the real software
-// device of the kernel cannot: fail as a whole, refuse calls, run out of receives,
-// register dmabuf memory. Whatever it does to a buffer is checked against what was
-// registered.
+// Their queue pairs reach each other, and data moves at once, in the thread that posts. They follow
+// the specification of verbs and, on demand, do what the real software device of the kernel cannot:
+// fail as a whole, refuse calls, run out of receives, register dmabuf memory. Every access to a
+// buffer is checked against the registrations.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_IBVERBS_H
 #define COLL_TEST_SUPPORT_FAKES_IBVERBS_H
@@ -18,9 +17,9 @@ namespace coll::net::test {
 
 class FakeIbverbs {
 public:
-  // In the library's place while it lives. One at a time.
+  // Replaces the library while the object lives. Only one at a time.
   explicit FakeIbverbs(int numDevices = 1);
-  // Fails the test if something that was created is still there.
+  // Fails the test if an object that was created still exists.
   ~FakeIbverbs();
 
   enum class Dmabuf { NotInLibrary, RefusedByKernel, Supported };
@@ -29,15 +28,15 @@ public:
   // The call of this name (as in dl::Ibverbs) fails from now on; 0: no more. "port": all ports are
   // down, "port0": that of device 0.
   void fail(const std::string &call, int error);
-  // The next work of this kind that is posted ends so, and with it its queue pair.
+  // The next work of this kind that is posted ends with this status, and its queue pair fails.
   void failNext(ibv_wr_opcode opcode, ibv_wc_status status);
-  // The packets of the next write stay on their way until deliverLate(), whatever becomes of their
-  // sender; it says how many writes found a queue pair that takes them.
+  // The packets of the next write stay in flight until deliverLate(), whatever happens to their
+  // sender; that function returns how many writes found a queue pair that accepts them.
   void delayNext();
   int deliverLate();
-  // Work that is posted stays under way until stall(false).
+  // Work that is posted stays in flight until stall(false).
   void stall(bool isStalled);
-  // Devices hear nothing of each other any more.
+  // Devices no longer receive anything from each other.
   void cut(bool isCut);
   // Asynchronous events: of the device or one of its ports, or of all its queue pairs or
   // completion queues.
@@ -45,10 +44,10 @@ public:
 
   const rt::dl::Ibverbs *table() const;
   size_t numRegistrations() const;
-  // Work that has been posted, by opcode, since the beginning.
+  // The number of work requests that were posted with this opcode so far.
   int numPosted(ibv_wr_opcode opcode) const;
   int numInline() const;
-  // That have arrived over a device.
+  // The number of writes that have arrived over a device.
   int numWrites(int device) const;
 
   struct State;

@@ -1,4 +1,4 @@
-// The library's functions, as the fake devices have them.
+// The library's functions, implemented by the fake devices.
 
 #include "test/support/fakes/ibverbs_state.h"
 
@@ -99,7 +99,7 @@ int queryPort(ibv_context *context, uint8_t, ibv_port_attr *attributes) {
   return 0;
 }
 
-// As a RoCE port has them: link-local and IPv4, each for v1 and v2.
+// The GIDs of a RoCE port: link-local and IPv4, each for v1 and v2.
 int queryGid(ibv_context *context, uint8_t, int index, ibv_gid *gid) {
   *gid = {};
   if (index < 0 || index >= 4)

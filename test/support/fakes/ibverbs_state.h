@@ -1,4 +1,4 @@
-// ibverbs_state.h - what the fake devices consist of; for their own files only.
+// ibverbs_state.h - the state of the fake devices; only for their own files.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_IBVERBS_STATE_H
 #define COLL_TEST_SUPPORT_FAKES_IBVERBS_STATE_H
@@ -60,7 +60,7 @@ struct Send {
   std::vector<uint8_t> inlined;
 };
 
-// A write on its way.
+// A write in flight.
 struct Late {
   uint32_t peer = 0, rkey = 0;
   uint64_t address = 0;
@@ -95,12 +95,12 @@ struct FakeIbverbs::State {
   int inlined = 0;
   bool isStalled = false, isCut = false, isNextLate = false;
   std::vector<Late> late;
-  // Queue pairs and completion queues whose events were taken and not acknowledged:
-  // destroying one waits for that.
+  // Queue pairs and completion queues whose events were taken and not acknowledged; destroying them
+  // waits for that.
   std::map<const void *, int> unacked;
   std::condition_variable acked;
 
-  // True, with errno set, where the call is to fail.
+  // Returns true, with errno set, if the call is to fail.
   bool fails(const char *call) {
     auto it = failing.find(call);
     if (it == failing.end())
@@ -122,7 +122,7 @@ struct FakeIbverbs::State {
   void fillTable();
 };
 
-// The devices that exist now. Calls of the library name no state, so it is found here.
+// The devices that exist now. Calls of the library do not name a state, so it is found here.
 inline FakeIbverbs::State *fake = nullptr;
 
 using FakeLock = std::lock_guard<std::mutex>;
@@ -134,7 +134,7 @@ auto findIn(List &list, const Base *base) {
   return it;
 }
 
-// The queue pair or completion queue that an event is about, or null.
+// Returns the queue pair or completion queue that an event is about, or null.
 inline const void *subjectOf(const ibv_async_event &event) {
   switch (event.event_type) {
   case IBV_EVENT_CQ_ERR:
@@ -159,7 +159,7 @@ inline bool takeFd(int fd) {
   return read(fd, &one, sizeof(one)) == static_cast<ssize_t>(sizeof(one));
 }
 
-// As the library's function of this name; part of the table only where the fake can.
+// Like the library's function of this name; in the table only if the fake supports it.
 ibv_mr *fakeRegDmabufMr(ibv_pd *pd, uint64_t offset, size_t bytes, uint64_t iova, int fd,
                         int access);
 

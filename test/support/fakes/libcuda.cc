@@ -1,9 +1,9 @@
-// A libcuda.so.1 whose functions are those of FakeCuda, for programs that load CUDA by
-// name (COLL_CUDA). What it exports is found by the macro that declares the driver's table.
+// A libcuda.so.1 whose functions are those of FakeCuda, for programs that load CUDA by name
+// (COLL_CUDA). The macro that declares the driver's table also generates its exports.
 
 #include "test/support/fakes/cuda.h"
 
-// Each symbol jumps to the function that the table holds: no parameter has to be named.
+// Each symbol jumps to the function in the table, so parameters need not be known.
 #define COLL_FAKE_EXPORT(member, symbol, parameters)                                               \
   extern "C" {                                                                                     \
   __attribute__((visibility("hidden"), used)) void *collFake_##member = nullptr;                   \

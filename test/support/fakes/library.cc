@@ -46,7 +46,7 @@ struct FakeLibrary {
   coll::rt::dl::FakeNccl nccl;
 };
 
-// Never ends: threads of the program may still be in it.
+// Never destroyed, because threads of the program may still be in it.
 FakeLibrary &library = *new FakeLibrary;
 
 } // namespace

@@ -100,7 +100,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
       return kNcclInProgress;
     });
   }
-  // All have said where they go.
+  // All members have named their group.
   static void resolve(State &state, fake::Split &split) {
     std::sort(split.begin(), split.end(), [](const auto &a, const auto &b) {
       return std::tie(a.color, a.key, a.rank) < std::tie(b.color, b.key, b.rank);
@@ -121,12 +121,12 @@ struct FakeNcclFunctions : FakeNcclLaunch {
     *comm->dead = true;
     if (comm->clique)
       comm->clique->left(comm->rank);
-    // What was split from it and is not there yet goes with it.
+    // A communicator that was split from it and is not complete yet ends with it.
     if (comm->splitting && static_cast<int>(comm->splitting->size()) < comm->clique->size)
       for (const fake::SplitEntry &entry : *comm->splitting)
         if (entry.rank == comm->rank && entry.made)
           state.comms.erase(entry.made);
-    // So does the memory that it knew, which stays its owner's.
+    // So do its registrations; the memory stays its owner's.
     forget(state.registrations, comm);
     forget(state.windows, comm);
     state.comms.erase(comm);
@@ -149,7 +149,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
       return end(state, comm);
     });
   }
-  // As NCCL does, tells the communicator that was split from it last, which has to exist then.
+  // Like NCCL, aborts also the communicator that was split from it last, which must exist then.
   static NcclResult commAbort(NcclComm comm) {
     return callOn("commAbort", comm, [&](State &state) {
       for (const fake::SplitEntry &entry : comm->splitting ? *comm->splitting : fake::Split()) {
@@ -286,7 +286,7 @@ struct FakeNcclFunctions : FakeNcclLaunch {
                              CudaStream stream) {
     return issue("allToAll", makeOp(OpKind::AllToAll, src, dst, count, dtype), comm, stream);
   }
-  // Calls with a configuration: the same, and the tag is kept.
+  // Calls with a configuration do the same, and keep its tag.
   static void keepTag(const NcclCallConfig *config) {
     FakeCuda::locked([&] {
       const bool isValid = config && config->size >= sizeof(NcclCallConfig) &&

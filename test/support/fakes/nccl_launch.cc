@@ -1,4 +1,4 @@
-// How operations of the fake NCCL get to a stream.
+// How the fake NCCL puts operations on a stream.
 
 #include "test/support/fakes/nccl_state.h"
 
@@ -27,7 +27,7 @@ bool isOwn(NcclComm comm, const void *data, size_t bytes) {
   return bytes == 0 || FakeCuda::gpuOf(data, bytes) == comm->gpu;
 }
 
-// What operations have to be connected for, and by how many members.
+// The connections that operations need, and the number of members of each.
 std::map<std::string, size_t> wires(const Clique &clique, int rank, const std::vector<Op> &ops) {
   std::map<std::string, size_t> all;
   for (const Op &op : ops) {

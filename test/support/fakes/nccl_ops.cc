@@ -51,7 +51,7 @@ void store(char *at, int dtype, double value) {
     std::memcpy(at, &half, 2);
 }
 
-// The members' sources combined, from element `first` on, into `out`.
+// Combines the members' sources, from element `first` on, into `out`.
 void combine(const Members &members, size_t first, size_t count, char *out) {
   const Op &op = members.begin()->second.op;
   size_t size = dtypeBytes(op.dtype);
@@ -105,7 +105,7 @@ void moveAll(const Members &members) {
   }
 }
 
-// Members that differ wait for each other for ever.
+// Members whose operations differ wait for each other forever.
 bool agree(const Members &members) {
   const Op &first = members.begin()->second.op;
   return std::all_of(members.begin(), members.end(), [&](const auto &member) {

@@ -1,5 +1,4 @@
-// nccl_ops.h - what the operations of the fake NCCL do. All of it runs under the fake
-// driver's lock.
+// nccl_ops.h - the operations of the fake NCCL. All functions run under the fake driver's lock.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_NCCL_OPS_H
 #define COLL_TEST_SUPPORT_FAKES_NCCL_OPS_H
@@ -29,12 +28,12 @@ struct Op {
   double scale = 1;
 };
 
-// Bytes of a member's buffers.
+// The bytes of a member's buffers.
 struct Sizes {
   size_t src = 0, dst = 0;
 };
 Sizes sizesOf(const Op &op, int rank, int size);
-// A number of an NCCL type.
+// Reads a number of an NCCL type.
 double scalarOf(const void *scalar, int dtype);
 
 // An operation of a member that has begun.
@@ -64,10 +63,10 @@ struct Clique {
   std::map<std::pair<int, int>, std::deque<Begun>> sends, recvs; // by source and target
   std::vector<uint64_t> splitsOf;
   std::map<uint64_t, Split> splits;
-  // For a blocking communicator: the ranks that have come to connect for operations of a kind.
+  // For a blocking communicator: the ranks that have arrived to connect for operations of a kind.
   std::map<std::string, std::set<int>> connecting;
 
-  // Takes back what a member has begun and not done.
+  // Takes back the operations that a member has begun and that are not done.
   void left(int rank);
 };
 
@@ -78,7 +77,7 @@ struct Faults {
   NcclResult breakWith = kNcclSuccess;
 };
 
-// Begins a member's operations, and gives the question whether all are done.
+// Begins a member's operations, and returns the function that says whether all are done.
 FakeCuda::Question begin(Faults &faults, const std::shared_ptr<Clique> &clique, int rank,
                          const std::shared_ptr<bool> &dead, const std::vector<Op> &ops);
 

@@ -1,6 +1,6 @@
-// nccl_state.h - what the parts of the fake NCCL share; for fake_nccl*.cc only.
+// nccl_state.h - the state that the parts of the fake NCCL share; only for their own files.
 //
-// All of the state is under the fake driver's lock.
+// The fake driver's lock protects all of it.
 
 #ifndef COLL_TEST_SUPPORT_FAKES_NCCL_STATE_H
 #define COLL_TEST_SUPPORT_FAKES_NCCL_STATE_H
@@ -25,7 +25,7 @@ struct NcclCommTag {
   bool blocks = false;
   const fake::Split *splitting = nullptr; // the last that it was asked for
   std::shared_ptr<bool> dead = std::make_shared<bool>(false);
-  // Operations that were called and not launched yet.
+  // Operations that were called and are not launched yet.
   std::vector<fake::Op> deferred;
   CudaStream deferredTo = nullptr;
 };
@@ -65,12 +65,12 @@ struct FakeNccl::State {
   }
 };
 
-// What the library's functions stand on: the fake that lives, and how each call of it begins.
+// The base of the library's functions: the fake that exists now, and how each call begins.
 struct FakeNcclBase {
   using State = FakeNccl::State;
   static inline std::atomic<State *> fake{nullptr};
 
-  // Counts the call and runs `body` under the lock, unless the test wants it to fail.
+  // Counts the call and runs `body` under the lock, unless the test asked for a failure.
   template <typename Body>
   static NcclResult call(const char *name, Body &&body) {
     NcclResult result = kNcclSuccess;
@@ -88,7 +88,7 @@ struct FakeNcclBase {
     });
     return result;
   }
-  // The same, on a communicator that has to exist.
+  // The same, on a communicator that must exist.
   template <typename Body>
   static NcclResult callOn(const char *name, NcclComm comm, Body &&body) {
     return call(name, [&](State &state) -> NcclResult {
@@ -104,17 +104,18 @@ struct FakeNcclBase {
 struct FakeNcclLaunch : FakeNcclBase {
   static NcclResult groupStart();
   static NcclResult groupEnd();
-  // The operation of the function with this name: launched at once, or by the end of the group.
+  // Makes the operation of the function with this name: launched at once, or at the end of the
+  // group.
   static NcclResult issue(const char *name, fake::Op op, NcclComm comm, CudaStream stream);
   // Puts the operations on the stream.
   static void launch(NcclComm comm, CudaStream stream, std::vector<fake::Op> ops);
 
 private:
   static NcclResult check(State &state, const char *name, NcclComm comm, fake::Op &op);
-  // Launches what the group holds, each communicator's share at once.
+  // Launches the operations that the group holds, together for each communicator.
   static NcclResult flush();
-  // Waits, as a communicator that blocks does, for the members that the operations need. False:
-  // aborted meanwhile.
+  // Waits, like a blocking communicator, for the members that the operations need. Returns false if
+  // it was aborted meanwhile.
   static bool connect(NcclComm comm, const std::vector<fake::Op> &ops);
 };
 
