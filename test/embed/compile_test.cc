@@ -1,4 +1,4 @@
-// What the C API says of a step: of one that it compiles, and of one that it refuses.
+// The C API's results and errors for a step that it compiles, and for one that it refuses.
 
 #include "runtime/base/env.h"
 #include "test/embed/fixture.h"
@@ -58,7 +58,7 @@ TEST_F(EmbedTest, DescribesArgumentsResultsAndCollectives) {
   COLL_EXPECT_OK(coll_executable_free(step));
 }
 
-// Compiles on any machine; where there is no GPU the ranks do not start, and say why.
+// Compiles on any machine; without a GPU the ranks do not start, and the error says why.
 TEST_F(EmbedTest, StepsForGpusAreCompiledAndNeedOne) {
   coll_compile_options options = {};
   COLL_EXPECT_OK(coll_compile_options_init(&options, sizeof(options)));
@@ -116,7 +116,7 @@ TEST_F(EmbedTest, ErrorsNameTheLine) {
   EXPECT_EQ(step.id, 0u);
 }
 
-// How each operation can be avoided stands in the notes of one diagnostic.
+// The notes of one diagnostic say how each operation can be avoided.
 TEST_F(EmbedTest, ErrorsListEachOperationThatCannotBeImported) {
   const std::string text = R"(func.func public @main(%x: tensor<4xf32>) -> tensor<3xcomplex<f32>> {
     %0 = "stablehlo.fft"(%x) {fft_length = array<i64: 4>}
@@ -191,10 +191,10 @@ TEST_F(EmbedTest, CachedStepIsFoundAgain) {
   (void)!system(("rm -rf '" + folder + "'").c_str());
 }
 
-// Bytes in use of the allocator; what it keeps for later is no leak.
+// The allocator's bytes in use; memory that it caches is not a leak.
 size_t bytesInUse() { return mallinfo2().uordblks; }
 
-// COLL_EMBED_CYCLES says how many.
+// COLL_EMBED_CYCLES is the number of cycles.
 TEST_F(EmbedTest, CompileRunFreeDoesNotGrow) {
   const int cycles = std::stoi(rt::foreignEnv("COLL_EMBED_CYCLES").value_or("1000"));
   size_t before = 0;

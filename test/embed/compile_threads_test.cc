@@ -1,5 +1,5 @@
-// The compiler in several threads at once, each with a context of its own. It is meant for
-// ThreadSanitizer, which says at once what a race would spoil one day.
+// The compiler in several threads at once, each with its own context. Intended for ThreadSanitizer,
+// which reports a race even if it does no harm in this run.
 
 #include "test/embed/fixture.h"
 

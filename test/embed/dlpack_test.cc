@@ -6,7 +6,7 @@
 namespace coll::embed {
 namespace {
 
-// A tensor of a framework: eight rows of ones, and how often it was given back.
+// A tensor of a framework: eight rows of ones, and how often it was released.
 struct Foreign {
   alignas(64) float data[32];
   int64_t shape[2] = {8, 4};
@@ -59,7 +59,7 @@ TEST_F(EmbedTest, ResultLivesAsLongAsItsDlpackTensor) {
   EXPECT_EQ(tensor.strides[0], 1);
   EXPECT_EQ(tensor.dtype.code, kDlpackFloat);
   EXPECT_EQ(static_cast<float *>(tensor.data)[3], 0.0f);
-  // What was given away comes back as any other tensor.
+  // An exported tensor can be imported again like any other.
   coll_tensor again = {0};
   COLL_EXPECT_OK(coll_tensor_from_dlpack(managed, &again));
   unversioned->deleter(unversioned);

@@ -9,7 +9,7 @@
 namespace coll::embed {
 namespace {
 
-// A tensor of an owner, 0, 1, 2, … in f32.
+// Returns an owner's tensor with the values 0, 1, 2, … in f32.
 coll_tensor countUp(coll_owner owner, const std::vector<int64_t> &shape) {
   coll_tensor tensor = {0};
   COLL_EXPECT_OK(coll_owner_allocate(owner, COLL_F32, static_cast<int32_t>(shape.size()),
@@ -31,7 +31,8 @@ std::string publish(coll_owner owner, coll_tensor tensor) {
   return handle;
 }
 
-// Another process: reads a part, and writes the sum of its two elements before it. The exit code.
+// Runs in another process: reads a part, and writes the sum of its two elements before it. Returns
+// the exit code.
 int reader(const std::string &handle) {
   coll_remote remote = {0};
   coll_tensor part = {0};

@@ -1,4 +1,4 @@
-// fixture.h - what the tests of the C API share.
+// fixture.h - code that the tests of the C API share.
 
 #ifndef COLL_TEST_EMBED_FIXTURE_H
 #define COLL_TEST_EMBED_FIXTURE_H
@@ -13,7 +13,7 @@
 
 namespace coll::embed {
 
-// Code and message of an error, which is freed.
+// The code and the message of an error, which is freed.
 struct Said {
   int32_t code;
   std::string message, location;
@@ -34,7 +34,7 @@ inline Said take(coll_error error) {
     EXPECT_EQ(said_.code, COLL_OK) << said_.message;                                               \
   } while (false)
 
-// `text` is part of the message.
+// `text` must be a part of the message.
 #define COLL_EXPECT_FAILS(call, expected, text)                                                    \
   do {                                                                                             \
     const ::coll::embed::Said said_ = ::coll::embed::take(call);                                   \
@@ -59,7 +59,7 @@ inline coll_tensor wrap(const std::vector<float> &values, const std::vector<int6
   return tensor;
 }
 
-// The elements of a tensor of f32, which is freed.
+// Returns the elements of a tensor of f32, which is freed.
 inline std::vector<float> read(coll_tensor tensor) {
   coll_tensor_view view = {};
   view.struct_size = sizeof(view);
@@ -86,7 +86,7 @@ protected:
     COLL_EXPECT_OK(coll_compile(context, text, strlen(text), &options, &step));
     return step;
   }
-  // An instance of kStep whose state is zero; the executable's handle is freed.
+  // Creates an instance of kStep whose state is zero; the executable's handle is freed.
   coll_instance makeInstance(int32_t ranks) {
     coll_executable step = compile(kStep, ranks);
     coll_instance instance = {0};

@@ -1,4 +1,4 @@
-// Bad input across the C API: each is an error value, and the library works on.
+// Bad input to the C API: each gives an error value, and the library continues to work.
 
 #include "test/embed/fixture.h"
 
@@ -71,7 +71,7 @@ TEST_F(EmbedTest, StructSizesAreChecked) {
   coll_executable step = {0};
   COLL_EXPECT_FAILS(coll_compile(context, kStep, strlen(kStep), &options, &step),
                     COLL_INVALID_ARGUMENT, "set it to sizeof(coll_compile_options)");
-  // A newer header: its further fields have to be zero.
+  // A caller with a newer header: its additional fields must be zero.
   struct Newer {
     coll_compile_options known;
     uint64_t added;
@@ -82,7 +82,7 @@ TEST_F(EmbedTest, StructSizesAreChecked) {
   newer.added = 1;
   COLL_EXPECT_FAILS(coll_compile(context, kEmptyStep, strlen(kEmptyStep), &newer.known, &step),
                     COLL_UNSUPPORTED, "does not have");
-  // An older one: only what it has is written.
+  // A caller with an older header: only its fields are written.
   step = compile(kEmptyStep, 1);
   struct {
     coll_executable_info info;

@@ -1,4 +1,5 @@
-// Texts that are parsed by another process: it may crash, hang, lie or be missing.
+// Texts that are parsed by another process, which may crash, hang, give wrong answers or be
+// missing.
 
 #include "test/embed/fixture.h"
 
@@ -24,7 +25,7 @@ protected:
     EmbedTest::TearDown();
   }
 
-  // A program that takes the parser's place.
+  // Replaces the parser by a script.
   void useScript(const std::string &body) {
     script = folder + "/parser";
     std::ofstream(script) << "#!/bin/sh\n" << body << "\n";
@@ -43,7 +44,7 @@ protected:
   coll_compile_options options = {};
 };
 
-// The collectives of a step on two ranks, with their places in the text.
+// Returns the collectives of a step on two ranks, with their places in the text.
 std::string collectivesOf(coll_context context, const coll_compile_options &options) {
   coll_executable step = {0};
   COLL_EXPECT_OK(coll_compile(context, kStep, strlen(kStep), &options, &step));

@@ -1,5 +1,5 @@
-// The library without a compiler, from several threads: contexts, executables, instances, requests
-// and errors of each, and some that they share. It is meant for ThreadSanitizer.
+// The library without a compiler, in several threads: contexts, executables, instances, requests
+// and errors of each, and some that they share. Intended for ThreadSanitizer.
 
 #include "test/embed/fixture.h"
 
@@ -14,8 +14,8 @@ constexpr int kThreads = 2, kSteps = 50;
 class ThreadsTest : public EmbedTest {
 protected:
   // The step's library is loaded before there are threads: it writes its descriptor while it is
-  // loaded, and the sanitizer does not know the loader's lock, which orders that before their
-  // reads.
+  // loaded, and the sanitizer does not know the loader's lock, which orders these writes before the
+  // threads' reads.
   void SetUp() override {
     EmbedTest::SetUp();
     first_ = load(context);
@@ -133,7 +133,7 @@ TEST_F(ThreadsTest, OneThreadCancelsWhatAnotherRuns) {
   COLL_EXPECT_OK(coll_executable_free(step));
 }
 
-// The same handle is freed by all threads: one succeeds.
+// All threads free the same handle; only one succeeds.
 TEST_F(ThreadsTest, HandlesAreFreedOnce) {
   for (int round = 0; round < 100; ++round) {
     const coll_tensor tensor = wrap(ones_, {8, 4});

@@ -1,5 +1,5 @@
-// Convolutions and their gradients by cuDNN on this machine's GPU, beside their meaning on the
-// host. Everything is skipped without a GPU or cuDNN.
+// Convolutions and their gradients by cuDNN on this machine's GPU, compared with the host's
+// reference. Everything is skipped without a GPU or cuDNN.
 
 #include "runtime/base/dtype.h"
 #include "runtime/program/made_up.h"
@@ -121,7 +121,7 @@ protected:
     ASSERT_EQ(gpu_->cuda().streamSynchronize(gpu_->stream()), dl::kCudaSuccess);
   }
 
-  // The result on the GPU, or nothing where cuDNN has no engine.
+  // Returns the result on the GPU, or nothing if cuDNN has no engine.
   std::vector<char> compute(const Convolution &c, const std::vector<char> &a,
                             const std::vector<char> &b) {
     copy(memory_[0].device(), a.data(), a.size());

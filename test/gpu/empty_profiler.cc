@@ -1,5 +1,5 @@
-// A profiler plugin for NCCL that asks for all events and records nothing: what a plugin costs at
-// least. libnccl-profiler-empty.so.
+// A profiler plugin for NCCL that asks for all events and records nothing, which shows the least
+// cost of any plugin. libnccl-profiler-empty.so.
 
 #include "runtime/profiler/abi/tables.h"
 

@@ -1,24 +1,28 @@
-// nccl-launch - all_reduces of stock NCCL, by processes with threads, each thread a rank: what a
-// profiler plugin for NCCL (NCCL_PROFILER_PLUGIN) is tried with. Nothing of NCCL or CUDA is needed
+// nccl-launch - all_reduces of stock NCCL, by processes with threads, each thread a rank. It is
+// used to try profiler plugins for NCCL (NCCL_PROFILER_PLUGIN). Nothing of NCCL or CUDA is needed
 // to build it.
 //
 //   nccl-launch --processes=2|--mpi --threads=1 [--one-host] [--bytes=N,N] [--calls=N]
 //   [--replays=N] [--loop] [--turns=N [--pin] --switch=LIBRARY:PLUGIN:PLUGIN…]
 //
-// Rank r has GPU r modulo their number. Each process is a host of its own (NCCL_HOSTID), so that
-// processes may share a GPU, unless --one-host. For each size, 5 calls to warm up, then the timed
-// ones, each between two CUDA events, then as many, 25 of them between two events. All 25 are on
-// the stream before it begins with them, and there is a pause after them. --replays: then graphs
-// of 4 calls, captured once and replayed so often. --loop: microseconds a call of all calls
-// together, instead. --turns: so many loops with each of no plugin, one that records nothing, and
-// the PLUGINs, in turns and on one communicator; LIBRARY is libnccl-profiler-switch.so, which
-// NCCL_PROFILER_PLUGIN has to name, too. --pin: a processor for each thread that is always busy.
-// --mpi: the processes are those that Open MPI's mpirun has started, and MPI takes the
-// communicator's id to all of them.
+// Rank r uses GPU r modulo their number. Each process is a separate host (NCCL_HOSTID), so that
+// processes may share a GPU, unless --one-host is given. For each size there are 5 warm-up calls,
+// then the timed ones, each between two CUDA events, then the same number with 25 of them between
+// two events. All 25 are on the stream before it begins with them, and a pause follows.
+//
+//   --replays  then also graphs of 4 calls, captured once and replayed so often
+//   --loop     instead: microseconds per call of all calls together
+//   --turns    so many loops with each of no plugin, a plugin that records nothing, and the
+//   PLUGINs, in
+//              turns and on one communicator; LIBRARY is libnccl-profiler-switch.so, which
+//              NCCL_PROFILER_PLUGIN has to name, too
+//   --pin      a processor for each thread that is always busy
+//   --mpi      the processes are those that Open MPI's mpirun has started, and MPI sends the
+//              communicator's id to all of them
 //
 // Each process writes PROFILER_TIMES/<pid>.json, {"bytes": {"each": [milliseconds, …], "together":
-// [milliseconds of 25, …]}}, if that is set. Ends with 1 and NCCL's error where a rank fails; the
-// other ranks, which may wait for it, end then, too.
+// [milliseconds of 25, …]}}, if that variable is set. If a rank fails, it exits with 1 and NCCL's
+// error; the other ranks, which may wait for it, end then, too.
 
 #include "runtime/base/env.h"
 #include "runtime/dl/gpu_memory.h"
@@ -51,7 +55,7 @@ using Options = coll::NcclLaunchOptions;
 
 namespace {
 
-// In memory that all processes share.
+// Lives in memory that all processes share.
 struct Meeting {
   std::atomic<int> hasId{0}; // -1: rank 0 cannot make one
   dl::NcclUniqueId id;
@@ -59,8 +63,8 @@ struct Meeting {
 };
 
 constexpr int kWarmUps = 5, kCallsOfGraph = 4;
-// NCCL has room for the stamps of 64 calls that its progress thread has not seen, which may be
-// behind the GPU.
+// NCCL has room for the stamps of 64 calls that its progress thread has not processed; this thread
+// may be behind the GPU.
 constexpr int kCallsAtOnce = 25;
 constexpr std::chrono::milliseconds kPause{3};
 
@@ -177,8 +181,8 @@ private:
     while (meeting_.arrivals < meetings_ * options_.numRanks())
       std::this_thread::yield();
   }
-  // What is put on the stream between these two begins when all of it is there, on all ranks: no
-  // event is recorded while the GPU waits for the host.
+  // Work that is put on the stream between these two calls begins when all of it is there, on all
+  // ranks, so that no event is recorded while the GPU waits for the host.
   Status hold() {
     meet();
     if (!cuda_->streamWaitValue)
@@ -207,7 +211,7 @@ private:
     times_ += "]}";
     return {};
   }
-  // Each of `count` calls between events, or all of them.
+  // Times each of `count` calls between two events, or all of them together.
   Status time(int64_t bytes, int count, bool isEach) {
     std::vector<dl::CudaEvent> events(isEach ? 2 * static_cast<size_t>(count) : 2);
     for (dl::CudaEvent &event : events)
@@ -248,7 +252,7 @@ private:
     return {};
   }
 
-  // Before NCCL asks the library, which it loads, too.
+  // Call it before NCCL loads the same library.
   Status loadSwitch() {
     const std::string &path = options_.plugins.front();
     Result<dl::Library> library = dl::Library::open(path);
@@ -264,13 +268,13 @@ private:
                                "\" is no profiler plugin of version 5");
     return {};
   }
-  // All threads are there once there were calls.
+  // After a first call all threads exist.
   Status pin() {
     COLL_RETURN_IF_ERROR(calls(options_.sizes.front(), kWarmUps));
     COLL_RETURN_IF_ERROR(settle());
     return coll::ThreadPlaces::take(number_ / options_.threads, options_.processes);
   }
-  // The order of the loops rotates, so that none is always behind the same one.
+  // The order of the loops rotates, so that none always follows the same one.
   Status takeTurns(int64_t bytes) {
     const int cases = static_cast<int>(options_.plugins.size()) + 1;
     for (int turn = 0; turn < options_.turns; ++turn)
@@ -319,7 +323,7 @@ private:
   void (*switch_)(int) = nullptr;
 };
 
-// The ranks of one process, which ends here where one of them fails.
+// Runs the ranks of one process, which ends here if one of them fails.
 void runProcess(const Options &options, Meeting &meeting, int process) {
   const std::string host = options.isOneHost ? "host" : "host" + std::to_string(process);
   setenv("NCCL_HOSTID", host.c_str(), 1);
@@ -341,8 +345,8 @@ void runProcess(const Options &options, Meeting &meeting, int process) {
     thread.join();
 }
 
-// Waits for all; once one has failed, the others have so long to say why they fail, too. Returns
-// the exit code.
+// Waits for all processes; once one has failed, the others have a limited time to report why they
+// fail. Returns the exit code.
 int waitFor(std::vector<pid_t> children) {
   constexpr int kGraceMs = 3000;
   int code = 0, leftMs = kGraceMs;
@@ -361,7 +365,8 @@ int waitFor(std::vector<pid_t> children) {
   return code;
 }
 
-// One process of mpirun's. Rank 0 makes the id before it begins, for MPI to take it to the others.
+// Runs one of mpirun's processes. Rank 0 makes the id before it begins, for MPI to send to the
+// others.
 int runUnderMpi(Options &options, Meeting &meeting) {
   const Result<coll::OpenMpi> mpi = coll::OpenMpi::start();
   if (!mpi)
@@ -399,7 +404,7 @@ int main(int argc, char **argv) {
   auto *meeting = new (shared) Meeting();
   if (options.isMpi)
     return runUnderMpi(options, *meeting);
-  // CUDA begins in the children: it does not survive a fork.
+  // CUDA starts in the children, because it does not survive a fork.
   std::vector<pid_t> children;
   for (int process = 0; process < options.processes; ++process) {
     const pid_t child = fork();

@@ -1,4 +1,4 @@
-// nccl_launch_options.h - what nccl-launch is asked for; nccl_launch.cc says what each means.
+// nccl_launch_options.h - the options of nccl-launch; nccl_launch.cc explains them.
 
 #ifndef COLL_TEST_GPU_NCCL_LAUNCH_OPTIONS_H
 #define COLL_TEST_GPU_NCCL_LAUNCH_OPTIONS_H
@@ -21,7 +21,7 @@ struct NcclLaunchOptions {
   std::vector<std::string> plugins; // the library that switches, and what it switches between
   int numRanks() const { return processes * threads; }
 
-  // False where the argument is none of nccl-launch's.
+  // Returns false if the argument is not an option of nccl-launch.
   bool parse(const char *argument) {
     auto value = [&](const char *name) {
       const size_t length = std::strlen(name);

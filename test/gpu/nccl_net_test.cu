@@ -135,7 +135,7 @@ struct Rig {
   uint32_t seed = 1;
 };
 
-// `count` elements in the largest buffer of the operation, at `offset` elements.
+// `count` elements in the largest buffer of the operation, from element `offset` on.
 template <typename T>
 struct Case {
   Rig &rig;
@@ -151,7 +151,7 @@ struct Case {
   void expect(const T *data, size_t elems, uint32_t seed, int terms, size_t first = 0) const {
     compare<<<256, 256, 0, rig.stream>>>(data, elems, seed, terms, first, rig.wrong);
   }
-  // What was there before must not pass for a result.
+  // Overwrites the old content, so that it is not mistaken for a result.
   void spoil() const { CHECK(cudaMemsetAsync(to(), 0xee, count * sizeof(T), rig.stream)); }
 
   void sendRecv() const {
@@ -238,7 +238,7 @@ void runCase(Rig &rig, int op, size_t bytes, int comm, int type) {
   runCase<float>(rig, op, bytes, comm);
 }
 
-// Sums of bytes wrap around alike everywhere, so bytes are exact too.
+// Sums of bytes wrap around in the same way everywhere, so bytes are exact, too.
 int checkAll(Rig &rig, const Options &options) {
   const std::vector<size_t> sizes = {
       1,     2,     3,     7,     16,     33,     255,    1000,   4095,   4096,   4097,    8191,
@@ -452,7 +452,7 @@ int main(int argc, char **argv) {
     }
     children.push_back(child);
   }
-  // Where one dies, the others would wait for it inside NCCL.
+  // If one process dies, the others would wait for it inside NCCL.
   int outcome = 0, status = 0;
   for (size_t left = children.size(); left > 0; --left) {
     waitpid(-1, &status, 0);

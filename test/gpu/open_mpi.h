@@ -1,5 +1,5 @@
-// open_mpi.h - the few calls of Open MPI with which ranks that mpirun has started meet. Its library
-// is found when the program runs; nothing of it is needed to build.
+// open_mpi.h - the few calls of Open MPI that ranks started by mpirun need. Its library is found
+// when the program runs; nothing of it is needed to build.
 
 #ifndef COLL_TEST_GPU_OPEN_MPI_H
 #define COLL_TEST_GPU_OPEN_MPI_H
@@ -11,7 +11,7 @@ namespace coll {
 // Belongs to the thread that made it.
 class OpenMpi {
 public:
-  // kCollUnsupported where there is no Open MPI.
+  // kCollUnsupported if there is no Open MPI.
   static rt::Result<OpenMpi> start() {
     rt::Result<rt::dl::Library> library = rt::dl::Library::open("libmpi.so.40");
     if (!library)
@@ -34,7 +34,7 @@ public:
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Gives every rank what rank 0 has at `data`.
+  // Copies rank 0's bytes at `data` to every rank.
   bool broadcast(void *data, int bytes) const {
     return broadcast_(data, bytes, byte_, 0, world_) == 0;
   }

@@ -1,5 +1,5 @@
-// Compiled steps on this machine's GPU: the calls of abi.def on GPU memory, beside their meaning on
-// the host. The kernels are PTX by hand. Everything is skipped without a GPU.
+// Compiled steps on this machine's GPU: the calls of abi.def on GPU memory, compared with their
+// results on the host. The kernels are hand-written PTX. Everything is skipped without a GPU.
 
 #include "runtime/base/dtype.h"
 #include "runtime/program/made_up.h"
@@ -58,7 +58,7 @@ int32_t scale(const CollAbi *abi, CollContext *ctx, const void *x, void *y, floa
   if (const int32_t code = call)                                                                   \
     return code;
 
-// w += 2 * w + constants, on the way through the arena; loss = 3 * x[0].
+// w += 2 * w + constants, through a buffer of the arena; loss = 3 * x[0].
 int32_t localStep(const CollAbi *abi, CollContext *ctx, void *const *args, void *const *results,
                   void *arena) {
   void *constants = nullptr;
@@ -225,7 +225,7 @@ double valueOf(const std::vector<char> &data, int32_t dtype, size_t i) {
   return static_cast<double>(dtype == kCollF16 ? f16ToF32(bits) : bf16ToF32(bits));
 }
 
-// A device of a program without a step of its own, and its contractions.
+// The device of a program without a step, and its contractions.
 class ContractionsOnGpuTest : public StepsOnGpuTest {
 protected:
   void SetUp() override {
@@ -389,14 +389,14 @@ TEST_F(StepsOnGpuTest, ABrokenImageShowsTheCompilersLog) {
   EXPECT_TRUE(contains(executor.status(), "line 3")) << executor.status().message();
 }
 
-// A fault ends the use of the GPU by its process: each has a process of its own.
+// A fault makes the GPU unusable for its process, so each fault has its own process.
 class FaultsOnGpuTest : public testing::Test {
 protected:
   static int32_t hostStep(const CollAbi *abi, CollContext *ctx, void *const *args,
                           void *const *results, void *) {
     return abi->copy(ctx, 0, results[1], args[1], 4);
   }
-  // Whether the process can go on with another step.
+  // Returns true if the process can continue with another step.
   static bool hostStepRuns() {
     Result<Program> made = Program::create(descriptorText(1), hostStep, nullptr);
     Result<std::unique_ptr<Executor>> executor = Executor::create({*made});
@@ -405,7 +405,7 @@ protected:
     auto results = (*executor)->step({floats({8}, {7, 0, 0, 0, 0, 0, 0, 0})});
     return results.ok() && values((*results)[0]) == std::vector<float>{7};
   }
-  // The message of the step's failure, by way of a process that ends.
+  // Expects that the step fails with this message, in a process that ends.
   static void expectDeath(const char *message) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(

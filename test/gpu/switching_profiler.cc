@@ -1,6 +1,6 @@
-// A profiler plugin for NCCL that stands for others, one after the other: for none, for one that
-// records nothing, and for those that it is given. What each costs can so be measured by turns on
-// one communicator. libnccl-profiler-switch.so.
+// A profiler plugin for NCCL that acts in turn as no plugin, as one that records nothing, and as
+// those that it is given. So the cost of each can be measured in turns on one communicator.
+// libnccl-profiler-switch.so.
 
 #include "runtime/dl/library.h"
 #include "runtime/profiler/abi/tables.h"
@@ -29,8 +29,8 @@ std::mutex mutex;
 std::vector<ProfilerV5 *> plugins;
 std::vector<Context *> all;
 
-// Handles of libnccl-profiler-coll are no addresses: their first bit is set. At most one other
-// plugin is told apart from it.
+// Handles of libnccl-profiler-coll are not addresses: their first bit is set. At most one other
+// plugin can be distinguished from it.
 bool isOurs(ProfilerV5 *plugin) { return plugin->name[0] == 'c'; }
 int ownerOf(const void *handle) {
   if (handle == &anything)
@@ -61,7 +61,7 @@ NcclResult init(void **context, uint64_t id, int *mask, const char *name, int no
   return kNcclSuccess;
 }
 
-// A child goes where its parent went, also after a switch.
+// A child goes to the plugin of its parent, even after a switch.
 NcclResult start(void *context, void **handle, EventDescriptorV5 *descriptor) {
   const int which =
       descriptor->parent ? ownerOf(descriptor->parent) : current.load(std::memory_order_relaxed);
@@ -92,7 +92,7 @@ NcclResult finalize(void *context) {
 
 COLL_EXPORT const ProfilerV5 ncclProfiler_v5 = {"switch", init, start, stop, record, finalize};
 
-// Before NCCL makes a communicator: one more plugin; false where it cannot be loaded.
+// Adds a plugin; call it before NCCL makes a communicator. Returns false if it cannot be loaded.
 COLL_EXPORT bool profilerSwitchAdd(const char *path) {
   auto library = coll::rt::dl::Library::open(path);
   auto *plugin = library ? library->symbol<ProfilerV5>("ncclProfiler_v5") : nullptr;
@@ -102,7 +102,7 @@ COLL_EXPORT bool profilerSwitchAdd(const char *path) {
   return true;
 }
 
-// From now on: 0 none, 1 the empty one, 2 and more those that were added.
+// Selects the plugin from now on: 0 none, 1 the empty one, 2 and more those that were added.
 COLL_EXPORT void profilerSwitch(int which) {
   std::lock_guard<std::mutex> lock(mutex);
   current = which;

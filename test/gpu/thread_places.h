@@ -1,4 +1,4 @@
-// thread_places.h - processors for the threads of a rank whose time is measured.
+// thread_places.h - places the threads of a measured rank on processors.
 
 #ifndef COLL_TEST_GPU_THREAD_PLACES_H
 #define COLL_TEST_GPU_THREAD_PLACES_H
@@ -17,8 +17,8 @@
 namespace coll {
 
 // The `process`-th of `processes` gets its share of the processors that this one may use. The
-// calling thread and NCCL's progress threads get one each, and its neighbour, which may be the same
-// core's, stays empty; all other threads share what is left. Call it once the communicator is made.
+// calling thread and NCCL's progress threads get one each, whose neighbour, possibly of the same
+// core, stays unused; all other threads share the rest. Call it after the communicator is made.
 class ThreadPlaces {
 public:
   static rt::Status take(int process, int processes) {

@@ -1,4 +1,4 @@
-// What the buffer plan must get right: updates in place, swaps, loops.
+// What the buffer plan must do correctly: updates in place, swaps, loops.
 
 #include "test/jit/harness.h"
 
@@ -6,7 +6,8 @@
 
 using Floats = std::vector<float>;
 
-// Kernels on 4 floats: `add` may run over either input, `shift` reads another element.
+// Kernels on 4 floats: the result of `add` may use the buffer of either input, `shift` reads
+// another element.
 static const std::string kKernels = R"(
   func.func private @add(%a: tensor<4xf32> {coll.access = "read", coll.may_alias = array<i64: 0>},
                          %b: tensor<4xf32> {coll.access = "read", coll.may_alias = array<i64: 0>},

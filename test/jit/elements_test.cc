@@ -1,4 +1,4 @@
-// Elementwise functions: as accurate as the host's, at the edges too.
+// Elementwise functions must be as accurate as the host's, even at the limits of their domain.
 
 #include "test/jit/harness.h"
 

@@ -7,7 +7,7 @@ int32_t record(CollContext *ctx, const char *name) {
   return ctx->failAt == int32_t(ctx->calls.size()) - 1 ? kCollPeer : kCollOk;
 }
 
-// A function of the type of the table's entry that records its name.
+// Returns a function of the type of the table's entry that records its name.
 template <const char *Name, typename Entry>
 struct Recorder;
 template <const char *Name, typename... Args>
@@ -33,7 +33,7 @@ int32_t rank(CollContext *ctx, int64_t *out) {
   return kCollOk;
 }
 
-// For profiles: it is no part of what a program does.
+// Only for profiles; it has no effect.
 int32_t compute(CollContext *, int32_t) { return kCollOk; }
 
 int32_t gemm(CollContext *ctx, int32_t, int32_t transA, int32_t transB, int64_t m, int64_t n,

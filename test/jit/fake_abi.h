@@ -1,4 +1,5 @@
-// fake_abi.h - a runtime of one function each, to call compiled steps without one.
+// fake_abi.h - a runtime whose functions do almost nothing, to call compiled steps without the real
+// one.
 
 #ifndef COLL_TEST_JIT_FAKE_ABI_H
 #define COLL_TEST_JIT_FAKE_ABI_H
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-// What the table's functions see and leave behind. all_reduce doubles its input, as
-// if two ranks had the same; other calls are only recorded.
+// The state that the table's functions read and write. all_reduce doubles its input, as if two
+// ranks had the same; other calls are only recorded.
 struct CollContext {
   int64_t rank = 0;
   int32_t failAt = -1; // number of the call that fails

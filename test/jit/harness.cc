@@ -50,7 +50,7 @@ CompiledStep::CompiledStep(const std::string &body) : ir_(makeRegistry()) {
 int64_t CompiledStep::arenaBytes() const { return *descriptor().getInteger("arena_bytes"); }
 
 namespace {
-/// Memory as the ABI requires it, with a guard behind it that must not be written.
+/// Memory as the ABI requires it, followed by a guard that must not be written.
 class Buffer {
 public:
   explicit Buffer(size_t bytes) : bytes_(bytes) {

@@ -1,4 +1,4 @@
-// harness.h - from the text of a step in kernel form to a call of it.
+// harness.h - compiles and calls a step that is written in kernel form.
 
 #ifndef COLL_TEST_JIT_HARNESS_H
 #define COLL_TEST_JIT_HARNESS_H
@@ -15,7 +15,7 @@
 // A compiled step and its buffers. Arguments and results are float vectors.
 class CompiledStep {
 public:
-  // `body` is the content of the module. Records a test failure where it does not compile.
+  // `body` is the content of the module. The test fails if it does not compile.
   explicit CompiledStep(const std::string &body);
 
   bool ok() const { return !programs_.empty(); }
@@ -25,8 +25,8 @@ public:
   }
   size_t numClasses() const { return programs_.size(); }
 
-  // Runs class 0. `args` are updated in place; returns the buffers of results that
-  // update no argument, empty for the others.
+  // Runs class 0. `args` are updated in place; returns the buffers of the results that update no
+  // argument, and empty buffers for the others.
   std::vector<std::vector<float>> run(std::vector<std::vector<float>> &args);
 
   CollContext context;

@@ -130,7 +130,7 @@ TEST(KernelsTest, ReductionsAlongEitherDimension) {
 }
 
 TEST(KernelsTest, BatchesThatDoNotCollapseAreLoops) {
-  // c[p, q] = a[q, p] * b: the batch dimensions of `a` change places.
+  // c[p, q] = a[q, p] * b: the batch dimensions of `a` are swapped.
   CompiledStep step(R"(
     func.func @step(%a: tensor<3x2x1x2xf32>, %b: tensor<2x1xf32>) -> tensor<2x3x1x1xf32> {
       %d = tensor.empty() : tensor<2x3x1x1xf32>

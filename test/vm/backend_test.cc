@@ -1,6 +1,6 @@
 // Backend net over verbs, between processes, on the RDMA stack of a real kernel. Runs in the
-// virtual machine (suite.sh). Ranks are on ra and rb by turns, so half of the messages cross
-// the wire.
+// virtual machine (suite.sh). Ranks are on ra and rb alternately, so half of the messages cross the
+// wire.
 
 #include "runtime/base/dtype.h"
 #include "test/conformance/harness.h"
@@ -23,7 +23,7 @@ Status expect(bool holds, const std::string &what) {
   return holds ? Status() : Status::internal("wrong: " + what);
 }
 
-// A rank in its process; 0: the body has returned ok.
+// Runs a rank in its process; returns 0 if the body has returned ok.
 int beRank(BackendOptions &options, const std::function<Status(Member &)> &body) {
   const int rank = options.job->rank;
   options.transport = "verbs";
@@ -46,7 +46,7 @@ int beRank(BackendOptions &options, const std::function<Status(Member &)> &body)
   return outcome.ok() ? 0 : 1;
 }
 
-// `devices` by rank; its last is that of the others too.
+// `devices` by rank; the last one is also that of all further ranks.
 std::vector<int> runOn(const std::vector<std::string> &devices, int ranks,
                        const std::function<Status(Member &)> &body) {
   return runProcesses(ranks, [&](BackendOptions &options) {
@@ -58,7 +58,7 @@ std::vector<int> runOn(const std::vector<std::string> &devices, int ranks,
 
 //===-- every collective --------------------------------------------------------===//
 
-// Blocks of `count` elements; what each rank has and should get.
+// Blocks of `count` elements: the input of each rank and the expected result.
 struct Shape {
   OpKind kind;
   bool takesAll, givesAll; // n blocks instead of one
@@ -74,8 +74,8 @@ constexpr Shape kShapes[] = {
 constexpr int kRoot = 1;
 constexpr int32_t kRing[] = {0, 1, 1, 2, 2, 0};
 
-// What the ranks have, and its sum: elements that repeat, so that they cost little to make
-// and to compare where the processor is emulated.
+// The ranks' data, and its sum. Elements repeat, so that producing and comparing them is cheap on
+// an emulated processor.
 class Contents {
 public:
   Contents(CollDtype dtype, int64_t most) : dtype_(dtype) {
@@ -110,7 +110,7 @@ private:
   std::vector<std::vector<char>> bytes_; // by rank, then the sum
 };
 
-// What belongs into block `block` of the member's result.
+// Returns the expected content of block `block` of the member's result.
 const char *expected(const Contents &contents, const Member &m, OpKind kind, int64_t count,
                      int block) {
   const int64_t mine = m.position * count;
@@ -158,7 +158,7 @@ Status checkCollective(Member &m, const Shape &shape, const Contents &contents, 
   return {};
 }
 
-// To the next, from the one before, with tags that cross.
+// Sends to the next rank and receives from the previous one, with tags that cross.
 Status checkTransfers(Member &m, const Contents &contents, CollDtype dtype, int64_t count) {
   const auto bytes = static_cast<size_t>(count * dtypeSize(dtype));
   std::vector<char> got[2] = {std::vector<char>(bytes + 1), std::vector<char>(bytes + 1)};
@@ -206,7 +206,7 @@ TEST(VerbsBackendTest, EveryCollectiveBetweenProcesses) {
 
 //===-- what fails --------------------------------------------------------------===//
 
-// Sums until one fails; `breakIt` in the middle of one rank's.
+// Makes sums until one fails; calls `breakIt` during one of a rank's sums.
 Status sumUntilItFails(Member &m, const std::function<void()> &breakIt) {
   Elements data(kCollF32, 100'000);
   int64_t brokenUs = 0;

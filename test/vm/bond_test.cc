@@ -1,6 +1,6 @@
-// A connection over two ports of RDMA devices, one of which fails in the middle of transfers:
-// it goes on with the other, at the first try, and uses the first again when it is back. Runs in
-// the virtual machine (suite.sh).
+// A connection over two ports of RDMA devices, one of which fails during transfers: the connection
+// must continue over the other, and use the first again when it is back. Runs in the virtual
+// machine (suite.sh).
 
 #include "runtime/net/bond/bond.h"
 #include "runtime/net/verbs/verbs.h"
@@ -13,7 +13,7 @@
 namespace coll::net::test {
 namespace {
 
-// From ra to rb over the wire that can be cut, and over rc.
+// A connection from ra to rb over the wire that can be cut, and over rc.
 std::unique_ptr<Transport> open(const std::string &devices) {
   VerbsOptions options;
   options.devices = devices;
@@ -41,7 +41,7 @@ protected:
       run(std::string("tc qdisc replace dev ") + port + " root netem limit 10000 " + fault);
   }
 
-  // Both ways, large and small, written and read; `fault` happens among them.
+  // Moves data both ways, large and small, written and read; `fault` happens meanwhile.
   void expectDelivered(const std::function<void()> &fault) {
     Ends ends = connect(*left_, *right_);
     std::vector<uint8_t> remote(400'000), mine = pattern(400'000, 9), back(400'000);
@@ -109,7 +109,7 @@ TEST_F(BondPortsTest, GoesOnWhenPacketsVanish) {
   netem("delay 0ms");
 }
 
-// What may end a connection of one such device (see faults_test.cc).
+// Reordering may end a connection of one such device (see faults_test.cc).
 TEST_F(BondPortsTest, GoesOnWhenPacketsOvertake) {
   expectDelivered([] { netem("delay 1ms reorder 1%"); });
   netem("delay 0ms");

@@ -1,6 +1,6 @@
-// Faults of the network and of the peer, under the transports that have one. Runs as
-// root in the virtual machine (suite.sh), where two_ports.sh has made the ports; whatever
-// happens, the data is right or there is an error in time.
+// Faults of the network and of the peer, under the transports that can have them. Runs as root in
+// the virtual machine (suite.sh), where two_ports.sh has made the ports. Whatever happens, the data
+// must be correct or there must be an error in time.
 
 #include "runtime/net/socket.h"
 #include "runtime/net/tcp/tcp.h"
@@ -21,8 +21,8 @@
 namespace coll::net::test {
 namespace {
 
-// The longest that an outage may go unnoticed: what the transports are told below, and
-// time for a slow machine.
+// The longest time until an outage is noticed: the transports' limit, which is set below, and time
+// for a slow machine.
 constexpr int64_t kNoticeUs = 40'000'000;
 
 Secret secret() { return Secret::create("a secret of this test").take(); }
@@ -85,8 +85,8 @@ protected:
 
   Ends connect() { return net::test::connect(*left_, *right_); }
 
-  // Both ways at once, small and large: what arrives, arrives in order and whole. Gives the
-  // first failure of each side.
+  // Exchanges data both ways at the same time, small and large; received data must be in order and
+  // complete. Returns the first failure of each side.
   std::pair<CollCode, CollCode> exchange(Ends &ends) {
     const std::vector<size_t> sizes = {1, 5000, 300'000, 0, 70'001, 8000, 1'000'000, 300};
     auto work = [&](Connection &mine, uint64_t seed, uint64_t peerSeed, CollCode &failure) {
@@ -122,19 +122,21 @@ protected:
     EXPECT_EQ(right, kCollOk) << rt::codeName(right);
   }
 
-  // The path to the peer is at fault, or the peer: another device is not needed.
+  // The error says that the path to the peer has failed, or the peer; another device would not
+  // help.
   static void expectLost(CollCode code) {
     EXPECT_TRUE(code == kCollPeer || code == kCollLink) << rt::codeName(code);
   }
 
-  // Requests that wait for a peer that cannot be reached.
+  // Requests that wait for a peer that cannot be reached must fail in time.
   void expectErrorsInTime(Ends &ends, const std::function<void()> &breakIt) {
-    // More than any wire takes before the peer has asked for it, which would count as sent.
+    // More data than can be in flight before the peer has asked for it, because that would count as
+    // sent.
     std::vector<uint8_t> data = pattern(1'000'000, 1), got(1'000'000), small(10), other(10);
     Request *wanted = recv(*ends.right, got, 7), *back = recv(*ends.left, other, 8);
     breakIt();
     int64_t begin = nowUs();
-    // The connection may have failed by the time of either.
+    // The connection may have failed before either of these.
     Result<Request *> sent = trySend(*ends.left, data, 7), first = trySend(*ends.left, small, 9);
     expectLost(outcome(*ends.left, sent));
     expectLost(outcome(*ends.left, back));
@@ -151,9 +153,9 @@ TEST_P(FaultTest, DataSurvivesDelay) { expectDataSurvives("delay 3ms"); }
 TEST_P(FaultTest, DataSurvivesDuplication) { expectDataSurvives("duplicate 10%"); }
 TEST_P(FaultTest, DataSurvivesCorruption) { expectDataSurvives("corrupt 1%"); }
 
-// A device that goes back to the first packet which is missing, as soft-RoCE does, makes no headway
-// where too many are out of order, and says so after its retries: seldom here. Then the
-// connection is over, for both, and the next one works.
+// A device that goes back to the first missing packet, like soft-RoCE, makes no progress if too
+// many packets are out of order, and reports that after its retries; this is rare here. Then the
+// connection has ended for both sides, and the next one works.
 TEST_P(FaultTest, DataSurvivesReorderingOrTheConnectionEnds) {
   constexpr int kTries = 3;
   for (int tries = 0; tries < kTries; ++tries) {
@@ -207,7 +209,7 @@ TEST_P(FaultTest, ALinkThatBlinksCostsNothingOrTheConnection) {
 
 class KilledPeerTest : public testing::TestWithParam<Wire> {};
 
-// Listens, takes one connection, receives while it lasts.
+// Listens, accepts one connection, and receives while it lasts.
 [[noreturn]] void bePeer(const Wire &wire, int pipe) {
   Result<std::unique_ptr<Transport>> transport = wire.open(/*isRight=*/true);
   if (!transport.ok())
@@ -250,7 +252,7 @@ TEST_P(KilledPeerTest, IsNoticedAtOnce) {
   Request *wanted = recv(*connection, got, 2);
   for (int i = 0; i < 3; ++i)
     expectDone(*connection, send(*connection, data, 1), data.size());
-  // In the middle of these.
+  // The fault happens while these are in flight.
   std::vector<Request *> sends;
   for (int i = 0; i < 8; ++i)
     sends.push_back(send(*connection, data, 1));

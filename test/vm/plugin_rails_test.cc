@@ -1,5 +1,5 @@
-// The plugin for NCCL over several RDMA ports, as NCCL spreads its channels over them: one
-// fails in the middle. Runs in the virtual machine (suite.sh); COLL_TEST_PLUGIN names the
+// The plugin for NCCL over several RDMA ports, over which NCCL distributes its channels; one port
+// fails during transfers. Runs in the virtual machine (suite.sh); COLL_TEST_PLUGIN names the
 // library.
 
 #include "test/net/nccl_plugin_harness.h"
@@ -13,7 +13,7 @@ namespace {
 
 using net::test::isInMachine;
 
-// As COLL_NET_RDMA_DEVICES orders them. The first two are the ends of the wire.
+// In the order of COLL_NET_RDMA_DEVICES. The first two are the ends of the wire.
 constexpr int kLeft = 0, kRight = 1, kOther = 2;
 constexpr size_t kBytes = 1 << 20;
 
@@ -35,7 +35,7 @@ protected:
     }
   }
 
-  // One message in each of the pairs at a time, as parts of one operation.
+  // Sends one message in each of the pairs at the same time, as parts of one operation.
   void expectMessages(const std::vector<Pair *> &pairs, uint32_t seed) {
     std::vector<std::vector<uint8_t>> data, got(pairs.size(), std::vector<uint8_t>(kBytes));
     std::vector<std::array<void *, 2>> requests;
@@ -74,7 +74,7 @@ TEST_F(PluginRailsTest, AWireThatIsCutFailsItsConnectionsAndNewOnesGoAround) {
   for (uint32_t round = 0; round < 3; ++round)
     expectMessages({&wire, &back, &other}, round);
 
-  // In the middle of what takes seconds.
+  // The port fails during transfers that take seconds.
   net::test::run("tc qdisc replace dev va root netem limit 10000 rate 20mbit");
   std::vector<uint8_t> data = pattern(8 * kBytes, 5), got(8 * kBytes);
   void *wanted = wire.post(true, got.data(), got.size());

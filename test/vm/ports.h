@@ -1,4 +1,4 @@
-// ports.h - the ports of the virtual machine (two_ports.sh), and what can be done to them.
+// ports.h - controls the ports of the virtual machine (two_ports.sh).
 
 #ifndef COLL_TEST_VM_PORTS_H
 #define COLL_TEST_VM_PORTS_H
@@ -32,7 +32,7 @@ inline bool isPortActive(const std::string &device) {
   return state.find("ACTIVE") != std::string::npos;
 }
 
-// Waits until both ends of the wire are so.
+// Waits until both ends of the wire are active or not.
 inline void awaitPorts(bool areActive) {
   for (int64_t end = nowUs() + 10'000'000; nowUs() < end;) {
     if (isPortActive("ra") == areActive && isPortActive("rb") == areActive)
@@ -45,7 +45,7 @@ inline void awaitPorts(bool areActive) {
 // Gives ports that are up again what they lost.
 inline void routePorts() { run("bash -c '. /run/two_ports.sh && route_ports'"); }
 
-// Cuts the wire between ra and rb, or mends it.
+// Cuts the wire between ra and rb, or repairs it.
 inline void setWire(bool isUp) {
   for (const char *port : {"va", "vb"})
     run(std::string("ip link set ") + port + (isUp ? " up" : " down"));
