@@ -1,4 +1,4 @@
-// The search for a plan: repeated layers are costed as if all of them were.
+// The search for a plan: the cost of repeated layers must be that of all of them.
 
 #include "compiler/auto_strategy.h"
 #include "compiler/layer_folding.h"

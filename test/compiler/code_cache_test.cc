@@ -1,4 +1,4 @@
-// Compiled code on disk: what is found again, and what is not taken for it.
+// Compiled code on disk: what is found again, and what must not be mistaken for it.
 
 #include "compiler/code_cache.h"
 #include "compiler/compiler_identity.h"

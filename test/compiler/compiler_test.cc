@@ -1,4 +1,4 @@
-// The compiler as one call: what it returns, and what it says of a step that it refuses.
+// The compiler as one call: its results, and its errors for a step that it refuses.
 
 #include "compiler/compiler.h"
 

@@ -1,4 +1,4 @@
-// The search for a plan beside one that tries everything, on small random graphs.
+// The search for a plan compared with one that tries everything, on small random graphs.
 
 #include "compiler/auto_strategy.h"
 #include "passes/analysis/reshard_plans.h"
@@ -59,7 +59,8 @@ std::string makeGraph(unsigned seed) {
          kType + "\nreturn %n0, %w1, %loss : " + kType + ", " + kType + ", tensor<f32>\n}\n";
 }
 
-// The predicted time with the arguments split so over a mesh; nullopt where that is not possible.
+// The predicted time with the arguments split in this way over a mesh; nullopt if that is not
+// possible.
 std::optional<double> costOf(mlir::ModuleOp source, const std::string &mesh,
                              const std::vector<std::string> &shards) {
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
@@ -79,7 +80,7 @@ std::optional<double> costOf(mlir::ModuleOp source, const std::string &mesh,
       .totalUs();
 }
 
-// Every way to give each of two axes (of which the second may be missing) a dimension or none.
+// Every way to assign a dimension or none to each of two axes; the second axis may be missing.
 std::vector<std::string> everySharding(bool hasTwoAxes) {
   if (!hasTwoAxes)
     return {"[-, -]", "[x, -]", "[-, x]"};

@@ -1,4 +1,4 @@
-// What a program on a GPU has besides code of the host travels with it, into shared objects too.
+// The data of a program for a GPU must be saved with its host code, also in shared objects.
 
 #include "compiler/shared_object.h"
 #include "passes/export/jit/jit.h"

@@ -1,4 +1,4 @@
-// The pool of the compiler: what it does where threads are few, or none.
+// The compiler's thread pool if there are few threads, or none.
 
 #include "passes/thread_pool.h"
 
@@ -39,7 +39,7 @@ TEST(ThreadPool, AGroupIsAwaitedAlone) {
   mayEnd = true;
 }
 
-// A task that waits for tasks of its own runs them where no other thread does.
+// A task that waits for its own tasks must run them if no other thread does.
 TEST(ThreadPool, NestedTasksEnd) {
   ThreadPool pool(2);
   std::atomic<int> runs = 0;

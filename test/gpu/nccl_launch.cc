@@ -13,9 +13,8 @@
 //   --replays  then also graphs of 4 calls, captured once and replayed so often
 //   --loop     instead: microseconds per call of all calls together
 //   --turns    so many loops with each of no plugin, a plugin that records nothing, and the
-//   PLUGINs, in
-//              turns and on one communicator; LIBRARY is libnccl-profiler-switch.so, which
-//              NCCL_PROFILER_PLUGIN has to name, too
+//              PLUGINs, in turns and on one communicator; LIBRARY is libnccl-profiler-switch.so,
+//              which NCCL_PROFILER_PLUGIN has to name, too
 //   --pin      a processor for each thread that is always busy
 //   --mpi      the processes are those that Open MPI's mpirun has started, and MPI sends the
 //              communicator's id to all of them

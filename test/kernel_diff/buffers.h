@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// Memory of a tensor or a scalar, aligned to 64 bytes, with the page after it not accessible.
+// Memory of a tensor or a scalar, aligned to 64 bytes; the page after it is not accessible.
 class Buffer {
 public:
   explicit Buffer(int64_t bytes);
@@ -31,11 +31,11 @@ private:
 // Fills a tensor or a scalar of `type`. Integers are small, so that many are valid positions.
 void fillRandomly(const Buffer &buffer, mlir::Type type, std::mt19937 &random);
 
-// Writes the sum of the tensors, which are of floats, in their order: in f32 or wider, rounded
-// once.
+// Writes the sum of the tensors, whose elements are floats, in their order: added in f32 or wider,
+// rounded once.
 void sumUp(const Buffer &sum, const std::vector<Buffer> &terms, mlir::Type type);
 
-// The first difference beyond rounding, as text; empty if there is none.
+// Returns the first difference beyond rounding, as text; empty if there is none.
 std::string compare(const Buffer &expected, const Buffer &actual, mlir::Type type);
 
 #endif // COLL_TEST_KERNEL_DIFF_BUFFERS_H

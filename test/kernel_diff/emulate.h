@@ -1,4 +1,4 @@
-// emulate.h - gpu.func on this machine: each thread of a block is a call, or a fiber.
+// emulate.h - runs gpu.func on this machine: each thread of a block is a call, or a fiber.
 
 #ifndef COLL_TEST_KERNEL_DIFF_EMULATE_H
 #define COLL_TEST_KERNEL_DIFF_EMULATE_H
@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-// What the host has to know to run a launch.
+// The properties of a function that the host needs to run a launch.
 struct HostFunction {
   bool waits = false;               // the threads of a block wait for each other
   std::vector<int64_t> sharedBytes; // of each buffer in shared memory
 };
 
-// Moves the functions of `code` to a module of llvm.func: shared memory becomes parameters after
-// the others, and what a thread asks the GPU becomes calls.
+// Moves the functions of `code` to a module of llvm.func: shared memory becomes additional
+// parameters at the end, and queries of the GPU's state become calls.
 mlir::OwningOpRef<mlir::ModuleOp> toHost(mlir::gpu::GPUModuleOp code,
                                          std::map<std::string, HostFunction> &functions);
 
@@ -27,7 +27,7 @@ mlir::OwningOpRef<mlir::ModuleOp> toHost(mlir::gpu::GPUModuleOp code,
 void emulate(const mlir::coll::GpuLaunch &launch, const HostFunction &host, PackedFunction function,
              std::vector<void *> arguments);
 
-// Names and addresses of what the code calls.
+// Names and addresses of the functions that the code calls.
 std::vector<std::pair<const char *, void (*)()>> emulationFunctions();
 
 #endif // COLL_TEST_KERNEL_DIFF_EMULATE_H

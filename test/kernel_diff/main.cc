@@ -165,8 +165,8 @@ private:
     return difference;
   }
 
-  // On the memory of all members: as the kernel alone on the sum of what they have, and each of
-  // them gets its result; in place: where it has what is summed up.
+  // Runs on the memory of all members, which must give the same as the kernel alone on the sum of
+  // their data; each member gets the result. In place, the result replaces the summed data.
   std::string runOnMembers(const Kernel &kernel, const exec::Members &members, bool isInPlace) {
     std::vector<Buffer> actual = makeArguments(kernel, 1), terms, copies;
     for (int64_t i = 0; i < members.size; ++i) {
@@ -197,7 +197,7 @@ private:
     return "";
   }
 
-  // The first argument that may share a result's buffer does.
+  // The first argument that may share a result's buffer shares it.
   std::string runInPlace(const Kernel &kernel, const std::vector<Buffer> &expected) {
     const KernelInfo &info = gpu_.find(kernel.name)->second.info;
     for (auto [i, arg] : llvm::enumerate(info.args)) {

@@ -1,5 +1,5 @@
-// bench_attention.cc - the attention launchers for bench_attention.py, which runs PyTorch beside
-// them.
+// bench_attention.cc - the attention launchers for bench_attention.py, which compares them with
+// PyTorch.
 
 #include "runtime/kernels/attention/attention.h"
 

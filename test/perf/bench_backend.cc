@@ -51,8 +51,8 @@ double nowMicroseconds() {
       .count();
 }
 
-// Samples: enough for a stable median, few enough for a test machine. Calls per sample: so
-// that the clock costs little.
+// Samples: enough for a stable median, few enough for a test machine. Enough calls per sample that
+// the clock costs little.
 int samples(int64_t bytes) { return bytes <= 16 << 10 ? 500 : bytes <= 1 << 20 ? 200 : 20; }
 int callsPerSample(int64_t bytes) { return bytes <= 16 << 10 ? 16 : 1; }
 

@@ -47,7 +47,7 @@ struct Options {
               sizes = "65536,1048576,16777216,268435456";
 };
 
-// What the two processes share.
+// The state that the two processes share.
 struct Shared {
   double seconds[kRanks];
   bool correct[kRanks];
@@ -70,7 +70,7 @@ std::vector<std::string> split(const std::string &text) {
   return parts;
 }
 
-// Two buffers of a GPU, and a way to look into them.
+// Two buffers of a GPU, and access to their content.
 class Gpu {
 public:
   Gpu(const dl::Cuda &cuda, int rank, bool host) : cuda_(cuda), host_(host) {
@@ -151,7 +151,7 @@ public:
       report(op, bytes, label, repetitions);
   }
 
-  // The kernel alone: `bytes` in slices, several under way.
+  // Measures the kernel alone: `bytes` in slices, several in flight.
   static void measureKernel(const std::string &op, size_t bytes, const std::string &label);
 
 private:

@@ -30,7 +30,7 @@ void check(coll_error error) {
   std::exit(1);
 }
 
-// A step that runs, with all that it stands on.
+// An instance of a step that runs, with everything that it needs.
 struct Running {
   coll_context context;
   coll_executable step;
@@ -110,7 +110,7 @@ std::string stepWithConstant(int64_t mib) {
          "\n  return %s : " + type + "\n}\n";
 }
 
-// MiB that compiling takes at its peak, beside the step's text. `cache` may be null.
+// The MiB that compiling takes at its peak, in addition to the step's text. `cache` may be null.
 double measureConstantMiB(int64_t mib, const char *cache) {
   const std::string text = stepWithConstant(mib);
   coll_context_options options = COLL_INIT(coll_context_options);
@@ -127,7 +127,7 @@ double measureConstantMiB(int64_t mib, const char *cache) {
   return peak;
 }
 
-// A whole life: context, compiled step on 1 to 3 ranks, a step of it, and the end of all.
+// A whole cycle: context, compiled step on 1 to 3 ranks, one run of it, and freeing everything.
 void cycle(int number) {
   Running running = start(kStep, 1 + number % 3);
   const std::vector<float> ones(32, 1);

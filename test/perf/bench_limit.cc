@@ -1,12 +1,12 @@
-// bench-limit - what this machine gives to an all_reduce (f32, sum) of 2 ranks.
+// bench-limit - the limit of this machine for an all_reduce (f32, sum) of 2 ranks.
 //
 //   bench-limit BYTES…
 //
-// Two threads on two processors exchange with nothing but the transfers that the operation
-// needs: no call, no check, no ring. Up to 2 KiB, each writes its data and a flag, and reads
-// the other's: two cache-to-cache transfers. Above, between two exchanges of flags, each
-// sums one half into both destinations, streaming where bench-backend's runtime does.
-// Prints bytes and median microseconds, as bench-backend.
+// Two threads on two processors make only the transfers that the operation needs: no call, no
+// check, no ring. Up to 2 KiB, each writes its data and a flag, and reads the other's: two
+// cache-to-cache transfers. Above, between two exchanges of flags, each sums one half into both
+// destinations, with streaming stores where bench-backend's runtime uses them. Prints bytes and
+// median microseconds, like bench-backend.
 
 #include "runtime/base/machine.h"
 #include "runtime/base/reduce.h"
@@ -44,7 +44,7 @@ struct Machine {
   Side sides[2];
   uint64_t round[2] = {0, 0};
 
-  // Each waits for the other's data.
+  // Each thread waits for the other's data.
   Cell &exchange(int me, int64_t bytes) {
     uint64_t number = ++round[me];
     Cell &mine = sides[me].cells[number % 2], &other = sides[1 - me].cells[number % 2];

@@ -51,7 +51,7 @@ void check(ncclResult_t result, const char *what) {
   std::_Exit(1);
 }
 
-// How the kernels for large messages are to be launched.
+// How to launch the kernels for large messages.
 struct Rings {
   std::string name;
   uint32_t slots = 0, slotKib = 0, teams = 0, threads = 0;
@@ -216,7 +216,7 @@ private:
     check(ncclGroupEnd(), "ncclCommInitRank");
   }
 
-  // Ends the program where it takes too long: a hang must not cost the machine's time.
+  // Ends the program if it takes too long, so that a hang does not waste the machine's time.
   void synchronize() {
     const auto begin = std::chrono::steady_clock::now();
     forEach([&](uint32_t rank, Member &m) {
@@ -239,8 +239,8 @@ private:
       }
   }
 
-  // Microseconds per call of the slowest member; `enqueue` puts one call of a member on a
-  // stream. Calls inside are between ncclGroupStart and End if `grouped`.
+  // Returns the microseconds per call of the slowest member; `enqueue` puts one call of a member on
+  // a stream. If `grouped`, the calls are between ncclGroupStart and End.
   double timeOf(uint64_t bytes, bool grouped,
                 const std::function<void(uint32_t, Member &)> &enqueue) {
     const int calls = bytes <= (1u << 20) ? 100 : bytes <= (16u << 20) ? 20 : 4;
@@ -439,7 +439,7 @@ private:
     lay(workspaceLayout(size()));
   }
 
-  // Less than 0: cannot be done.
+  // Returns a negative number if it is not possible.
   double oursOf(const std::string &op, uint64_t bytes, const Rings &rings, bool direct) {
     std::vector<PeerPlan> plans;
     for (uint32_t rank = 0; rank < size(); ++rank) {
@@ -447,7 +447,7 @@ private:
       Result<PeerPlan> plan =
           planOf(op, bytes, rank, {PeerAlgorithm::Pipe, rings.teams, rings.threads}, direct);
       members_[rank].group.maxBlocks = 0;
-      // All blocks have to be on the GPU at once: 128 registers a thread.
+      // All blocks have to be on the GPU at the same time, with 128 registers per thread.
       if (!plan || plan->teams != rings.teams ||
           plan->blocks * plan->threads > kMultiprocessors * 512)
         return -1;
@@ -489,7 +489,7 @@ private:
 
 int main(int argc, char **argv) {
   Bench(parse(argc, argv)).run();
-  // Communicators and memory go with the process.
+  // Communicators and memory are freed with the process.
   std::fflush(stdout);
   std::_Exit(0);
 }

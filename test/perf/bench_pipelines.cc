@@ -85,7 +85,7 @@ private:
            microBatch;
   }
 
-  // The rank of a neighbour in the pass, or -1: there is none, or it is this rank.
+  // The rank of a neighbour in the pass; -1 if there is none, or if it is this rank.
   int rankOf(int chunk) const {
     if (chunk < 0 || chunk >= schedule_.numChunks)
       return -1;

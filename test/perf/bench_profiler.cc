@@ -78,7 +78,7 @@ constexpr char kDescriptor[] = R"({"abi":8,"name":"step",
               "sharding":[{"axes":[],"unit":1}],"arg":0}],
   "arena_bytes":64})";
 
-// Sorted times of the calls of one step, after one to warm up.
+// Returns the sorted times of the calls of one step, after a warm-up step.
 std::vector<int64_t> measure(rt::Executor &executor) {
   for (int i = 0; i < 2; ++i)
     if (auto results = executor.step({}); !results) {

@@ -45,7 +45,7 @@ struct Options {
   int64_t gapUs = 8, laneMbps = 12'000, ms = 300;
 };
 
-// Between the two processes.
+// The state that the two processes share.
 struct Shared {
   std::atomic<int> arrived, iterations;
   double us[2];
@@ -81,7 +81,7 @@ void barrier() {
 class Wire {
 public:
   virtual ~Wire() = default;
-  // Null: not now.
+  // Null if there is no room now.
   virtual void *post(size_t channel, bool receives, void *data, size_t bytes) = 0;
   virtual bool test(size_t channel, bool receives, void *request) = 0;
 };
@@ -148,7 +148,7 @@ private:
 class SocketWire final : public Wire {
 public:
   using Sockets = std::vector<net::Fd>;
-  // What both processes have inherited: of each channel and sender, both ends.
+  // Both ends of each channel and sender, which both processes have inherited.
   using Ends = std::vector<std::array<std::array<Sockets, 2>, 2>>;
   static Ends connect(const Options &options) {
     Ends ends(options.channels);
@@ -179,7 +179,7 @@ private:
 
 //===-- the proxy ---------------------------------------------------------------------===//
 
-// One direction of a channel: steps in a ring of buffers, as NCCL's proxy moves them.
+// One direction of a channel: steps in a ring of buffers, moved like NCCL's proxy does.
 class Lane {
 public:
   Lane(Wire &wire, size_t channel, bool receives, const Options &options)
@@ -192,7 +192,7 @@ public:
     posted_ = done_ = 0;
     total_ = (bytes + chunk_ - 1) / chunk_;
   }
-  // Whether all steps are through.
+  // Returns true if all steps are done.
   bool progress() {
     if (posted_ < total_ && posted_ - done_ < kSteps && (receives_ || isFilled()))
       post();
@@ -263,7 +263,7 @@ public:
     std::vector<Lane *> active;
     bool sends = way == "both" || (way == "one" ? 0 : turn % 2) == rank;
     bool receives = way == "both" || !sends;
-    // As NCCL: channels get 64 KiB at least.
+    // Like in NCCL, a channel gets at least 64 KiB.
     size_t channels = std::clamp<size_t>(bytes / (64 << 10), 1, options_.channels);
     for (size_t i = 0; i < channels; ++i)
       for (size_t side : {0u, 1u})

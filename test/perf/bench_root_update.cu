@@ -110,7 +110,8 @@ private:
       call.gradients = m.gradients;
       for (int peer = 0; peer < team_.size(); ++peer)
         call.parameters[peer] = team_[peer].parameters;
-      // State lies where that of the whole buffer would, so that everybody starts from the same.
+      // The state is placed like that of the whole buffer, so that all variants start from the
+      // same.
       const uint64_t first = table.shards[r].parameter;
       call.master = narrow_ ? m.master + first : nullptr;
       for (int k = 0; k < Adam::kSlots; ++k)
@@ -125,7 +126,7 @@ private:
     });
   }
 
-  // Every rank on its part: a limit.
+  // The optimizer alone, every rank on its part: a limit.
   void optimizerAlone() {
     const uint64_t share = count_ / static_cast<uint64_t>(team_.size()) / 4 * 4;
     team_.each([&](int r) {
@@ -133,7 +134,7 @@ private:
     });
   }
 
-  // Ranks that share a GPU have to be there together.
+  // Ranks that share a GPU have to be on it at the same time.
   uint32_t defaultBlocks() const {
     return team_.sharesGpus() ? 128u / static_cast<uint32_t>(team_.size()) : 0u;
   }
@@ -164,7 +165,7 @@ private:
   unsigned long long millions() const { return count_ >> 20; }
   const char *typeName() const { return narrow_ ? "bf16" : "f32"; }
 
-  // FACTS of the goal: f32 on four GPUs.
+  // The target for f32 on four GPUs.
   double target() const {
     if (narrow_ || team_.size() != 4 || team_.sharesGpus())
       return 0;
@@ -212,7 +213,7 @@ private:
   unsigned long long bad_ = 0;
 };
 
-// "1,16" as numbers from 1 to `most`; empty where it is not.
+// Parses "1,16" as numbers from 1 to `most`; empty if it is wrong.
 template <typename T>
 std::vector<T> numbers(const std::string &text, T most) {
   std::vector<T> result;
@@ -275,7 +276,7 @@ int main(int argc, char **argv) {
                          "[--slots=N,KIB] [--peers=no] [--out=FILE]\n");
     return 2;
   }
-  // A kernel that is loaded at its first launch waits for those that run, and they for it.
+  // A kernel that is loaded at its first launch waits for those that run, and they wait for it.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {

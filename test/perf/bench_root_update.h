@@ -1,4 +1,4 @@
-// bench_root_update.h - what the parts of bench-root-update share.
+// bench_root_update.h - declarations that the parts of bench-root-update share.
 
 #ifndef COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
 #define COLL_TEST_PERF_BENCH_ROOT_UPDATE_H
@@ -32,10 +32,10 @@ struct Member {
   unsigned long long *different = nullptr;
 };
 
-// All ranks, rank r on GPU r modulo the GPUs there are.
+// All ranks; rank r is on GPU r modulo the number of GPUs.
 class Team {
 public:
-  // `sizes`: of its groups' workspaces.
+  // `sizes` are those of its groups' workspaces.
   Team(int ranks, int devices, const kernels::WorkspaceSizes &sizes);
   int size() const { return static_cast<int>(members_.size()); }
   bool sharesGpus() const { return size() > devices_; }
@@ -47,14 +47,14 @@ public:
   void allocate(uint64_t count, size_t elemBytes);
   void free();
 
-  // `step` enqueues one step on every rank; `repeats` of them are a graph. Microseconds of one,
-  // of the slowest rank: the median of several runs that begin together.
+  // `step` enqueues one step on every rank; `repeats` of them are one graph. Returns the
+  // microseconds of one step on the slowest rank: the median of several runs that begin together.
   double microseconds(int repeats, const std::function<void()> &step);
 
   // Both for groups of this team.
   std::vector<PeerGroup> makeGroup(uint64_t timeoutNs);
   void freeGroup(std::vector<PeerGroup> &group);
-  // A call without elements: begins together.
+  // A call without elements, which makes the ranks begin together.
   void meet();
 
 private:
@@ -64,30 +64,30 @@ private:
   std::vector<PeerGroup> meeting_;
 };
 
-// Step 1 of Adam on data that only depends on index and rank.
+// Step 1 of Adam on data that depends only on index and rank.
 inline constexpr UpdateStep kFirstStep = {1e-3f, 1.0f, 1};
 
-// Gradients of `rank`, and everybody's parameters and state as before the first step.
+// Writes the gradients of `rank`, and all ranks' parameters and state as before the first step.
 void fill(Team &team, int rank, uint64_t count, bool narrow);
-// How many of the rank's parameters are not the first step's, by more than `tolerance` of the
-// step; 0: any difference counts.
+// Returns how many of the rank's parameters differ from those of the first step by more than
+// `tolerance` of the step; 0: any difference counts.
 unsigned long long different(Team &team, int rank, uint64_t count, bool narrow, float tolerance);
-// The optimizer alone on `count` parameters from `first` on, with a sum of gradients of the
-// GPU's own: memory bandwidth, nothing else.
+// The optimizer alone on `count` parameters from `first` on, with sums of gradients on the same
+// GPU: this only needs memory bandwidth.
 void launchAdam(Team &team, int rank, const char *sums, uint64_t first, uint64_t count,
                 bool narrow);
 
-// The peers: what a step takes without fusion. Each enqueues one step on every rank.
+// The peers: an unfused step. Each function enqueues one step on every rank.
 class NcclPeer {
 public:
   virtual ~NcclPeer() = default;
-  // all_reduce of gradients, then the optimizer on all parameters.
+  // Makes all_reduce of the gradients, then the optimizer on all parameters.
   virtual void allReduceStep(uint64_t count, bool narrow) = 0;
-  // reduce_scatter, the optimizer on a part, all_gather.
+  // Makes reduce_scatter, the optimizer on a part, and all_gather.
   virtual void shardedStep(uint64_t count, bool narrow) = 0;
   virtual std::string name() const = 0;
 };
-// Null, with the reason, where there is no NCCL or ranks share GPUs.
+// Returns null, with the reason, if there is no NCCL or ranks share GPUs.
 std::unique_ptr<NcclPeer> makeNcclPeer(Team &team, std::string &whyNot);
 
 } // namespace coll::bench

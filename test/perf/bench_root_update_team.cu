@@ -194,7 +194,8 @@ void Team::meet() {
 
 double Team::microseconds(int repeats, const std::function<void()> &step) {
   std::vector<cudaGraphExec_t> graphs(members_.size());
-  // All members capture before any ends, as NCCL wants it where one thread has all ranks.
+  // All members capture before any of them ends its capture, as NCCL requires if one thread has all
+  // ranks.
   each([&](int r) {
     must(cudaStreamBeginCapture((*this)[r].stream, cudaStreamCaptureModeRelaxed), "capture");
   });

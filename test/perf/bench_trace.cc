@@ -94,7 +94,7 @@ int benchCallbacks(const Options &options) {
     return 1;
   profiler::test::Player<5> player(library->symbol<profiler::abi::ProfilerV5>("ncclProfiler_v5"),
                                    1);
-  // A collective with its calls and what the progress thread does for it.
+  // A collective with its calls and the work of the progress thread for it.
   constexpr double kCallbacks = 12 + 2 * 2 + 3 + 4 * 4;
   std::vector<double> times;
   for (uint64_t seq = 0; seq < (options.events ? options.events : 200'000) / 32; ++seq) {

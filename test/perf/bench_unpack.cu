@@ -44,7 +44,7 @@ __global__ void fillWords(uint32_t *words, uint64_t count) {
     words[i] = static_cast<uint32_t>(i * 2654435761u) ^ static_cast<uint32_t>(i >> 7);
 }
 
-// Counts bytes of pages that differ, a block a page.
+// Counts bytes of pages that differ, with one block per page.
 __global__ void compare(const rt::PageDescriptor *pages, uint64_t count, const uint8_t *bounce,
                         const uint8_t *buffer, unsigned long long *different) {
   for (uint64_t i = blockIdx.x; i < count; i += gridDim.x)
@@ -183,9 +183,10 @@ private:
         [&] { must(what.pack ? launchPack(copy, gpu_.stream) : launchUnpack(copy, gpu_.stream)); });
   }
 
-  // The target is wiped before, so that nothing of another case passes for this one's.
+  // The target is overwritten before, so that the result of another case is not mistaken for this
+  // one's.
   void verify(const Case &what, const PageCopy &copy) {
-    // Pack writes the side that holds the content; its buffer is what unpack left there.
+    // Pack writes the side that holds the content; its buffer contains what unpack has written.
     if (!what.pack)
       must(cudaMemsetAsync(gpu_.buffer, 0xEE, copy.bufferBytes, gpu_.stream), "memset");
     else
@@ -214,7 +215,7 @@ private:
                            gpu_.stream),
            "copy");
     });
-    // The plain copy overwrote what a later pack takes for its content: any bytes will do.
+    // The plain copy has overwritten the content of later passes, which may be any bytes.
     row({what.name(), "1 GiB, whole GPU", "GB/s read + written", bytes / run(what, all) / 1e9,
          peer / 1e9, "cudaMemcpyAsync device to device", whole, true});
     PageCopy one = all;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLeastTask = 64 << 10;
 
-// As much as the socket takes or has.
+// Moves as much as the socket accepts or has.
 size_t move(bool receives, int fd, uint8_t *data, size_t bytes) {
   size_t moved = 0;
   while (moved < bytes) {
@@ -66,7 +66,7 @@ SocketScheme::Message *SocketScheme::post(void *data, size_t bytes) {
   return &*free;
 }
 
-// Works on all its tasks in turn; several of one socket in their order.
+// Works on all its tasks in turn; on several of one socket in their order.
 void SocketScheme::work(Helper &helper) const {
   std::vector<Task *> mine;
   for (;;) {

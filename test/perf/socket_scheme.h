@@ -1,9 +1,10 @@
-// socket_scheme.h - how NCCL's built-in Socket transport moves messages, in plain sockets: the
-// length over a control socket by the thread that tests, then pieces of at least 64 KiB in turn
-// over the sockets, each moved by a thread of the connection's own that waits on a condition when
-// it has none and tries its sockets in a loop while it has. The peer of bench-proxy.
+// socket_scheme.h - how NCCL's built-in Socket transport moves messages, in plain sockets. The
+// thread that tests sends the length over a control socket. Then pieces of at least 64 KiB go in
+// turn over the sockets; each piece is moved by a separate thread of the connection, which waits on
+// a condition if it has no piece and otherwise tries its sockets in a loop. The peer of
+// bench-proxy.
 //
-// Blocking set-up, one thread, no checks of the peer: a measure, not a transport.
+// Blocking set-up, one thread, no checks of the peer: for measurements, not for use.
 
 #ifndef COLL_TEST_PERF_SOCKET_SCHEME_H
 #define COLL_TEST_PERF_SOCKET_SCHEME_H
@@ -41,7 +42,7 @@ public:
   SocketScheme(bool receives, std::vector<net::Fd> sockets, int threads);
   ~SocketScheme();
 
-  // Null where 32 are under way.
+  // Null if 32 are in flight.
   Message *post(void *data, size_t bytes);
   bool test(Message &message);
 
