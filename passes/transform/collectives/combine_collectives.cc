@@ -173,7 +173,8 @@ private:
   void combineIn(Block &block) {
     SmallVector<AllReduceOp> kinds;
     for (auto op : block.getOps<AllReduceOp>())
-      if (llvm::none_of(kinds, [&](AllReduceOp kind) { return coll::detail::isSameCall(kind, op); }))
+      if (llvm::none_of(kinds,
+                        [&](AllReduceOp kind) { return coll::detail::isSameCall(kind, op); }))
         kinds.push_back(op);
     for (AllReduceOp kind : kinds) {
       BlockGraph graph(block);
