@@ -111,8 +111,8 @@ int32_t DescriptorBuilder::addOp(Block &body, Location loc) {
     op.dtype = getDtypeName(type.getElementType()).str();
   }
   if (const size_t others = body.getOperations().size() - 2) {
-    op.why += (op.why.empty() ? "" : ", ") + ("with " + std::to_string(others)) +
-              (others == 1 ? " more tensor" : " more tensors") + " in one call";
+    op.why = std::to_string(others + 1) + " tensors in one call" +
+             (op.why.empty() ? "" : ", the first: " + op.why);
     op.bytes = exec::getBucketBytes(body);
     op.count = op.bytes / getElementBytes(getElementTypeOrSelf(comm->getResult(0).getType()));
   }

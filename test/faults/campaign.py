@@ -215,7 +215,7 @@ def try_step(folder, options, seed):
     step = folder / "step.mlir"
     with tempfile.TemporaryDirectory() as work:
         os.environ["COLL_CACHE_DIR"] = str(pathlib.Path(work) / "cache")  # for the step on one rank
-        subprocess.run([*plain, step, f"--ranks={options.ranks}", "--quiet", "--steps=1",
+        subprocess.run([*plain, step, f"--ranks={options.ranks}", "--quiet", "--steps=1", "--combine=0",
                         f"--dump-stages={work}/stages"], check=True)
         (programs,) = pathlib.Path(work, "stages").glob("*-split-ranks.mlir")
         # Without locations: lines are matched, and messages point into the text.
