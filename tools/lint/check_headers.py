@@ -32,6 +32,8 @@ def sources(args):
     for entry in json.loads(database.read_text()):
         if entry["file"].endswith(".cc"):
             file = os.path.join(root, entry["directory"], entry["file"])
+            if not os.path.exists(file):
+                raise Skip(f"{os.path.relpath(file, root)} is generated and missing: build first")
             yield os.path.relpath(os.path.realpath(file), root), entry
 
 

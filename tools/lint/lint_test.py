@@ -151,6 +151,9 @@ class LintTest(unittest.TestCase):
             "runtime/unguarded.h": "#include <string>\n"})
         self.assertEqual([path for path, _, _ in found],
                          ["runtime/unguarded.h", "runtime/second.h"])
+        generated = {"file": "build/b.cc", "directory": ".", "command": "c++ -c build/b.cc"}
+        with self.assertRaisesRegex(check_headers.Skip, "build/b.cc is generated and missing: build first"):
+            self.findings(check_headers, {"build/compile_commands.json": json.dumps([generated])})
 
     def test_report(self):
         def ctest(name, status):
