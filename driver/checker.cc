@@ -5,6 +5,8 @@
 #include "compiler/error.h"
 #include "runtime/program/shard.h"
 
+#include "llvm/Support/Format.h"
+
 namespace coll::run {
 namespace {
 
@@ -22,9 +24,41 @@ Reference toReference(const RunResult &run) {
   return reference;
 }
 
+/// Step `step` of another source, as the only one.
+class OneBatch : public BatchSource {
+public:
+  OneBatch(BatchSource &source, int64_t step) : source_(source), step_(step) {}
+
+  int64_t numSteps() const override { return 1; }
+  llvm::Expected<Tensors> batch(int64_t) override { return source_.batch(step_); }
+
+private:
+  BatchSource &source_;
+  int64_t step_;
+};
+
+bool isOk(const Comparison &comparison) { return comparison.isOk; }
+
+bool isExcused(const Comparison &comparison) {
+  return isOk(comparison) && comparison.basis != Basis::Tolerance;
+}
+
+/// Fails a tensor by what was found of the last step alone.
+void failByLastStep(Comparison &comparison, const Comparison &lastStep) {
+  comparison.isOk = false;
+  llvm::raw_string_ostream os(comparison.note);
+  os << (comparison.note.empty() ? "" : "; ")
+     << llvm::format("the last step alone is %.3g off, with a noise of %.3g", lastStep.delta,
+                     lastStep.noise.value_or(0));
+  if (!lastStep.note.empty())
+    os << ": " << lastStep.note;
+}
+
 } // namespace
 
-std::vector<Comparison> Checker::compare(const RunResult &run, const Reference &expected) const {
+/// `losses`: those of `run` that there are in `expected`.
+std::vector<Comparison> Checker::compare(const RunResult &run, const std::vector<double> &losses,
+                                         const Reference &expected) const {
   const Tolerance &tolerance = settings_.tolerance;
   std::vector<Comparison> comparisons;
   for (size_t i = 0; i < run.state.size(); ++i)
@@ -34,18 +68,18 @@ std::vector<Comparison> Checker::compare(const RunResult &run, const Reference &
     if (const std::optional<rt::HostTensor> &result = expected.results[k])
       comparisons.push_back(compareTensors(resultNames_[k], run.results[k], *result, tolerance));
   if (expected.losses)
-    comparisons.push_back(compareLosses(run.losses, *expected.losses, tolerance));
+    comparisons.push_back(compareLosses(losses, *expected.losses, tolerance));
   return comparisons;
 }
 
 /// In the order of compare().
 std::vector<Evidence> Checker::gather(const RunNoise &noise, const Reference &expected,
-                                      const RunResult &baseline,
+                                      const Tensors &start, const RunResult &baseline,
                                       llvm::ArrayRef<Comparison> comparisons) const {
   std::vector<Evidence> evidence;
-  for (size_t i = 0; i < state_.size(); ++i)
-    evidence.push_back({noise.state[i], state_[i].shape,
-                        compareTensors("", baseline.state[i], state_[i], {}).delta});
+  for (size_t i = 0; i < start.size(); ++i)
+    evidence.push_back({noise.state[i], start[i].shape,
+                        compareTensors("", baseline.state[i], start[i], {}).delta});
   auto addResult = [&](const Noise &own, std::vector<int64_t> shape) {
     evidence.push_back({own, std::move(shape), comparisons[evidence.size()].maxReference});
   };
@@ -58,24 +92,43 @@ std::vector<Evidence> Checker::gather(const RunNoise &noise, const Reference &ex
 }
 
 bool Checker::mayBeNoise(llvm::ArrayRef<Comparison> comparisons) const {
-  return !settings_.isStrict && single_ &&
-         llvm::any_of(comparisons, [](const Comparison &c) { return !c.isOk; });
+  return !settings_.isStrict && single_ && !llvm::all_of(comparisons, isOk);
 }
 
 llvm::Error Checker::judge(std::vector<Comparison> &comparisons, const Reference &expected,
-                           Twin twin, const RunResult &baseline) {
+                           Twin twin, Start start, const RunResult &baseline) {
   const std::vector<Comparison> given = comparisons;
   RunNoise noise;
   for (int round = 0; round < kMostRounds; ++round) {
-    if (llvm::Error error =
-            single_->measure(twin, state_, batches_, baseline, settings_.seed, round, noise))
+    if (llvm::Error error = single_->measure(twin, start.state, start.batches, baseline,
+                                             settings_.seed, round, noise))
       return error;
     comparisons = given;
-    judgeByNoise(comparisons, gather(noise, expected, baseline, comparisons),
+    judgeByNoise(comparisons, gather(noise, expected, start.state, baseline, comparisons),
                  settings_.tolerance.rms, single_->hasNarrowFloats());
     if (!mayBeNoise(comparisons) || !mayBeExplainedYet(comparisons))
       break;
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Checker::judgeLastStep(std::vector<Comparison> &comparisons, const RunResult &run) {
+  OneBatch batch(batches_, run.numSteps() - 1);
+  llvm::Expected<RunResult> single = single_->run(run.beforeLast, batch, 1, run.loss);
+  if (!single)
+    return single.takeError();
+  Reference expected = toReference(*single);
+  std::vector<double> loss;
+  if (!run.losses.empty())
+    loss.push_back(run.losses.back());
+  std::vector<Comparison> lastStep = compare(run, loss, expected);
+  if (mayBeNoise(lastStep))
+    if (llvm::Error error =
+            judge(lastStep, expected, Twin::OurOwn, {run.beforeLast, batch}, *single))
+      return error;
+  for (auto [comparison, last] : llvm::zip_equal(comparisons, lastStep))
+    if (isExcused(comparison) && !last.isOk)
+      failByLastStep(comparison, last);
   return llvm::Error::success();
 }
 
@@ -84,16 +137,21 @@ llvm::Expected<std::vector<Comparison>> Checker::compareWithSingle(const RunResu
   if (!single)
     return single.takeError();
   Reference expected = toReference(*single);
-  std::vector<Comparison> comparisons = compare(run, expected);
-  if (mayBeNoise(comparisons))
-    if (llvm::Error error = judge(comparisons, expected, Twin::OurOwn, *single))
+  std::vector<Comparison> comparisons = compare(run, run.losses, expected);
+  if (!mayBeNoise(comparisons))
+    return comparisons;
+  if (llvm::Error error = judge(comparisons, expected, Twin::OurOwn, {state_, batches_}, *single))
+    return error;
+  if (!run.beforeLast.empty() && llvm::all_of(comparisons, isOk) &&
+      llvm::any_of(comparisons, isExcused))
+    if (llvm::Error error = judgeLastStep(comparisons, run))
       return error;
   return comparisons;
 }
 
 llvm::Expected<std::vector<Comparison>>
 Checker::compareWithReference(const RunResult &run, const Reference &reference, std::string &note) {
-  std::vector<Comparison> comparisons = compare(run, reference);
+  std::vector<Comparison> comparisons = compare(run, run.losses, reference);
   if (!mayBeNoise(comparisons))
     return comparisons;
   if (llvm::Error error = single_->launch()) {
@@ -103,7 +161,7 @@ Checker::compareWithReference(const RunResult &run, const Reference &reference, 
   llvm::Expected<RunResult> single = single_->run(state_, batches_, run.numSteps(), run.loss);
   if (!single)
     return single.takeError();
-  if (llvm::Error error = judge(comparisons, reference, Twin::Foreign, *single))
+  if (llvm::Error error = judge(comparisons, reference, Twin::Foreign, {state_, batches_}, *single))
     return error;
   return comparisons;
 }

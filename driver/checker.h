@@ -26,7 +26,9 @@ public:
       : settings_(settings), stateNames_(std::move(stateNames)),
         resultNames_(std::move(resultNames)), single_(single), state_(state), batches_(batches) {}
 
-  /// Compares `run` with as many steps on one device.
+  /// Compares `run` with as many steps on one device. What noise excuses is judged once more by the
+  /// last step alone, begun on one device from the state that the ranks had, if `run` has kept it:
+  /// the noise of one step hides less than that of all.
   llvm::Expected<std::vector<Comparison>> compareWithSingle(const RunResult &run);
 
   /// Compares `run` with the outcome of the same steps in another program. If the step's noise
@@ -35,11 +37,19 @@ public:
   compareWithReference(const RunResult &run, const Reference &reference, std::string &note);
 
 private:
-  std::vector<Comparison> compare(const RunResult &run, const Reference &expected) const;
+  /// What steps begin with, and what they are given.
+  struct Start {
+    const Tensors &state;
+    BatchSource &batches;
+  };
+
+  std::vector<Comparison> compare(const RunResult &run, const std::vector<double> &losses,
+                                  const Reference &expected) const;
   llvm::Error judge(std::vector<Comparison> &comparisons, const Reference &expected, Twin twin,
-                    const RunResult &baseline);
+                    Start start, const RunResult &baseline);
+  llvm::Error judgeLastStep(std::vector<Comparison> &comparisons, const RunResult &run);
   std::vector<Evidence> gather(const RunNoise &noise, const Reference &expected,
-                               const RunResult &baseline,
+                               const Tensors &start, const RunResult &baseline,
                                llvm::ArrayRef<Comparison> comparisons) const;
   bool mayBeNoise(llvm::ArrayRef<Comparison> comparisons) const;
 

@@ -13,6 +13,10 @@ constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest v
 // part of the tensor's largest value.
 constexpr double kNarrowCeiling = 3e-2;
 
+// Two moves of an element that are equal but for their sign may differ by so much of the tensor's
+// largest value.
+constexpr double kRounding = 1e-6;
+
 using Path = std::vector<llvm::StringRef>;
 
 size_t commonSuffix(const Path &a, const Path &b) {
@@ -53,7 +57,7 @@ private:
            comparison.largest > kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulk <= kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulkRms <= kNoiseFactor * evidence_[i].noise.rms &&
-           comparison.largest <= 2 * evidence_[i].change;
+           comparison.largest <= 2 * evidence_[i].change + kRounding * comparison.maxReference;
   }
   bool isSmall(size_t i) const;
   std::vector<size_t> twins(size_t i) const;

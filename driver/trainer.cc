@@ -82,6 +82,14 @@ static void addResults(RunResult &run, Tensors results) {
     run.losses.push_back(run.scalars[*run.loss].back());
 }
 
+static llvm::Error fetchState(rt::Executor &executor, Tensors &state) {
+  llvm::Expected<Tensors> fetched = toExpected(executor.state());
+  if (!fetched)
+    return fetched.takeError();
+  state = std::move(*fetched);
+  return llvm::Error::success();
+}
+
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep) {
   using Clock = std::chrono::steady_clock;
@@ -90,6 +98,9 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
   if (!run.loss)
     run.loss = findLoss(freeResults(executor.descriptor()));
   for (int64_t step = 0; step < steps; ++step) {
+    if (run.keepsBeforeLast && step > 0 && step == steps - 1)
+      if (llvm::Error error = fetchState(executor, run.beforeLast))
+        return error;
     llvm::Expected<Tensors> batch = batches.batch(step);
     if (!batch)
       return batch.takeError();
@@ -110,11 +121,7 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
     if (*isLast)
       break;
   }
-  rt::Result<Tensors> final = executor.state();
-  if (!final)
-    return toError(final.status());
-  run.state = final.take();
-  return llvm::Error::success();
+  return fetchState(executor, run.state);
 }
 
 } // namespace coll::run

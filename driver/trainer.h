@@ -23,6 +23,9 @@ struct RunResult {
 
   // The free result that is the loss; where it is not set before the run, findLoss() decides.
   std::optional<size_t> loss;
+  // The state before the last of several steps, if that is asked for before the run.
+  bool keepsBeforeLast = false;
+  Tensors beforeLast;
 
   int64_t numSteps() const { return int64_t(stepSeconds.size()); }
 };
@@ -49,7 +52,7 @@ std::string noteOnLoss(const std::vector<rt::TensorInfo> &results, std::optional
 using StepObserver = llvm::function_ref<llvm::Expected<bool>(const RunResult &)>;
 
 /// Runs `steps` steps from `state`, or fewer where `afterStep`, which may be null, says so.
-/// `run` is empty before, but for the loss.
+/// `run` is empty before, but for the loss and `keepsBeforeLast`.
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep = nullptr);
 

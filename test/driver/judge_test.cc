@@ -124,6 +124,20 @@ TEST_F(JudgeTest, AFlippedSignIsAcceptedWhereTheMomentWasJudged) {
             std::string::npos);
 }
 
+TEST_F(JudgeTest, AFlippedSignOfASingleStepMayBeRounded) {
+  add("s[0]['w']", 6e-3 + 2e-7, 1e-4, 1, 3e-3);
+  setBulk(0, 2e-4);
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_TRUE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, MoreThanTwiceTheChangeIsNoFlippedSign) {
+  add("s[0]['w']", 6.1e-3, 1e-4, 1, 3e-3);
+  setBulk(0, 2e-4);
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
+}
+
 TEST_F(JudgeTest, AFlippedSignFailsWhereNoGradientWasJudged) {
   add("s[0]['w']", 6e-3, 1e-4, 1, 4e-3);
   setBulk(0, 2e-4);

@@ -1,10 +1,13 @@
 """Puts faults into the rank programs of steps and tells which of them --check finds.
 
-    campaign.py [--ranks=4] [--seed=0] [--most=N] FOLDER…    # with step.mlir, meta.json, reference.npz
+    campaign.py [--ranks=4] [--seed=0] [--most=N] [--match=REGEX] [--moved=SEED] FOLDER…
+                                                             # with step.mlir, meta.json, reference.npz
 
 For each step, the rank programs (level L6) are written by --dump-stages, one fault at a time is put into
 their text, and the result runs with --check --against=step.mlir. A step has at most N faults, drawn by
-the seed. Exits with 1 where a fault is not found, and where a fault makes no program that runs.
+the seed, of those whose name matches REGEX; the check draws its noise by the seed, too. With --moved the steps
+begin with other values (moved_data.py; needs NumPy). Exits with 1 where a fault is not found, and where a fault
+makes no program that runs.
 
 A fault counts as equivalent
 - where zeros in place of the sum are accepted as well: a sum that is zero but for rounding, as the gradient of a key's
@@ -208,12 +211,21 @@ def cannot_be_told(step, work, right, faulty, command):
     return bool(found) and all(off <= 2 * max(noise, expected.get(name, (0,))[0]) for name, (off, noise) in found.items())
 
 
+def data_of(folder, work, seed):
+    """The file of the step's state and batches; with a seed, of other ones."""
+    if seed is None:
+        return folder / "reference.npz"
+    import moved_data  # needs NumPy
+
+    return moved_data.write(folder, pathlib.Path(work) / "moved.npz", seed)
+
+
 def try_step(folder, options, seed):
     meta = json.loads((folder / "meta.json").read_text())
-    plain = ["coll-run", f"--state-args={meta['state_args']}", f"--data={folder / 'reference.npz'}"]
-    command = [*plain, *([f"--rtol={meta['rtol']}"] if "rtol" in meta else [])]
     step = folder / "step.mlir"
     with tempfile.TemporaryDirectory() as work:
+        plain = ["coll-run", f"--state-args={meta['state_args']}", f"--data={data_of(folder, work, options.moved)}"]
+        command = [*plain, f"--seed={seed}", *([f"--rtol={meta['rtol']}"] if "rtol" in meta else [])]
         os.environ["COLL_CACHE_DIR"] = str(pathlib.Path(work) / "cache")  # for the step on one rank
         subprocess.run([*plain, step, f"--ranks={options.ranks}", "--quiet", "--steps=1", "--combine=0",
                         f"--dump-stages={work}/stages"], check=True)
@@ -224,7 +236,8 @@ def try_step(folder, options, seed):
         text = "\n".join(line for line in text.split("\n") if not line.startswith("#loc"))
         outcome, said = run(step, work, "right", text, command)
         assert outcome == "MISSED", f"{folder}: fails without a fault: {said}"
-        chosen = list(faults(text, options.ranks, States(folder / "reference.npz")))
+        chosen = [fault for fault in faults(text, options.ranks, States(folder / "reference.npz"))
+                  if re.search(options.match, fault[0])]
         if options.most and len(chosen) > options.most:
             chosen = random.Random(f"{seed} {folder.name}").sample(chosen, options.most)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -246,6 +259,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=0, help="faults per step (default: all)")
+    parser.add_argument("--match", default="", help="faults by their names, as ' stale$' (default: all)")
+    parser.add_argument("--moved", type=int, help="seed of other values")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     options = parser.parse_args()

@@ -35,6 +35,13 @@ def moved(arrays, seed):
         yield name, array
 
 
+def write(folder, path, seed):
+    """Writes a file of data for the step in `folder` with other values, and returns its path."""
+    arrays = dict(np.load(folder / "reference.npz", allow_pickle=False))
+    np.savez(path, **dict(moved(arrays, seed)))
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2, 3, 4, 5])
@@ -44,11 +51,9 @@ def main():
     runs = alarms = 0
     for folder in options.folders:
         meta = json.loads((folder / "meta.json").read_text())
-        arrays = dict(np.load(folder / "reference.npz", allow_pickle=False))
         for seed in options.seeds:
             with tempfile.TemporaryDirectory() as work:
-                data = pathlib.Path(work) / "data.npz"
-                np.savez(data, **dict(moved(arrays, seed)))
+                data = write(folder, pathlib.Path(work) / "data.npz", seed)
                 command = ["coll-run", folder / "step.mlir", f"--state-args={meta['state_args']}", f"--data={data}",
                            "--check", "--quiet"]
                 if "rtol" in meta:

@@ -144,7 +144,7 @@ cl::opt<std::string> batchSize("batch-size", cl::value_desc("B"), cl::cat(dataCa
 cl::opt<std::string> epochs("epochs", cl::value_desc("E"), cl::cat(dataCategory),
                             cl::desc("with --dataset: passes over it (default 1)"));
 cl::opt<std::string> seed("seed", cl::value_desc("X"), cl::cat(dataCategory),
-                          cl::desc("seed of shuffling and of random data (default 0)"));
+                          cl::desc("seed of shuffling, random data, checks' noise (default 0)"));
 cl::opt<std::string> evalFile("eval", cl::value_desc("EVAL.mlir"), cl::cat(dataCategory),
                               cl::desc("with --dataset: (state, test_*) -> number correct"));
 

@@ -127,13 +127,24 @@ llvm::Error Session::prepare() {
   return llvm::Error::success();
 }
 
+/// What rank 0's process says, whose options decide what it does for all. Every process calls it.
+llvm::Expected<bool> Session::askRoot(bool own) {
+  auto answer = toExpected(step_.executor->broadcast(own ? "yes" : ""));
+  if (!answer)
+    return answer.takeError();
+  return !answer->empty();
+}
+
 llvm::Error Session::train() {
-  // What rank 0 does for all.
-  auto saves = toExpected(step_.executor->broadcast(options_.save.empty() ? "" : "saves"));
+  llvm::Expected<bool> saves = askRoot(!options_.save.empty());
   if (!saves)
     return saves.takeError();
-  if (!saves->empty())
+  if (*saves)
     stopping_.emplace(*step_.executor, inputs_.steps, place_.isRoot());
+  llvm::Expected<bool> keeps = askRoot(options_.check && !inputs_.dataset && judgesLastStep());
+  if (!keeps)
+    return keeps.takeError();
+  result_.keepsBeforeLast = *keeps;
   Progress progress(inputs_.steps, isQuiet());
   auto afterStep = [&](const RunResult &run) { return this->afterStep(progress, run); };
   auto run = [&] {

@@ -29,6 +29,7 @@ private:
   llvm::Error withProblem(llvm::Error error);
   llvm::Error timed(const char *phase, llvm::Error (Session::*stage)());
   llvm::Error prepare();
+  llvm::Expected<bool> askRoot(bool own);
   llvm::Error train();
   llvm::Expected<bool> afterStep(Progress &progress, const RunResult &run);
   bool isStopped();
@@ -56,6 +57,7 @@ private:
   llvm::Error checkEnd();
   llvm::Error checkAgainstSingle(const RunResult &run);
   llvm::Error checkAgainstReference();
+  bool judgesLastStep() const;
   Checker makeChecker();
   void report(llvm::StringRef title, std::vector<Comparison> comparisons);
   llvm::Error evaluateHeldOut();
