@@ -226,13 +226,18 @@ struct Server {
     server = TensorServer::create(*transport, 0, nullptr, [this](const BoxQuestion &) {
                return Result<TensorServer::Tensor>({{memory + 50, nullptr}, 100});
              }).take();
-    auto connector = transport->connect(0, server->handle()).take();
-    while (!link.connection) {
-      link.connection = connector->poll().take();
-      std::this_thread::yield();
-    }
+    link.connection = connect();
     lane = ChunkLane::create(nullptr, *transport, 0, 2, 64).take();
     std::memset(memory, kUntouched, sizeof(memory));
+  }
+  std::unique_ptr<net::Connection> connect() {
+    auto connector = transport->connect(0, server->handle()).take();
+    std::unique_ptr<net::Connection> connection;
+    while (!connection) {
+      connection = connector->poll().take();
+      std::this_thread::yield();
+    }
+    return connection;
   }
   Status write(const StridedBox &box) {
     return moveServed(link, *lane, {1, 2, 3, /*reads=*/false, 10'000'000}, box, {local, nullptr});
@@ -276,6 +281,76 @@ TEST(TensorServerTest, BoxesThatAreNotInsideAreRefused) {
   EXPECT_TRUE(server.write(boxOf(10, 10, {{2, 80}})).ok());
   EXPECT_EQ(server.memory[50 + 99], 0);
   EXPECT_EQ(server.memory[150], kUntouched);
+}
+
+// A client that writes the tensor's first byte, a step at a time.
+struct Writer {
+  explicit Writer(Server &server) : connection(server.connect()) { question.rowBytes = 1; }
+
+  net::Request *post(bool isSend, uint64_t tag, void *data, size_t bytes) {
+    const net::Segment segment = {data, bytes, nullptr};
+    net::Request *request = nullptr;
+    while (!request) {
+      request = isSend ? connection->isend(&segment, 1, tag).take()
+                       : connection->irecv(&segment, 1, tag).take();
+      std::this_thread::yield();
+    }
+    return request;
+  }
+  Status await(net::Request *request) {
+    return net::wait(*connection, request, 20'000'000).status();
+  }
+  // Returns when the server has agreed.
+  Status ask() {
+    question.isWrite = 1;
+    net::Request *answered = post(false, BoxQuestion::kAnswerTag, &answer, sizeof(answer));
+    COLL_RETURN_IF_ERROR(await(post(true, BoxQuestion::kTag, &question, sizeof(question))));
+    COLL_RETURN_IF_ERROR(await(answered));
+    return answer.status();
+  }
+  // The byte is under way, and the server's last answer awaited.
+  void send(char value) {
+    byte = value;
+    ended = post(false, BoxQuestion::kAnswerTag, &answer, sizeof(answer));
+    sent = post(true, BoxQuestion::kDataTag, &byte, 1);
+  }
+
+  BoxQuestion question;
+  BoxAnswer answer;
+  char byte = 0;
+  net::Request *sent = nullptr, *ended = nullptr;
+  std::unique_ptr<net::Connection> connection; // ends before the buffers do
+};
+
+TEST(TensorServerTest, AnAccessWaitsWhileOthersHaveAllLanes) {
+  Server server;
+  // Three requests that are refused, one after the other: the server has visited every client
+  // meanwhile.
+  auto visitClients = [&] {
+    StridedBox outside;
+    outside.rowBytes = 101;
+    for (int i = 0; i < 3; ++i)
+      ASSERT_EQ(server.write(outside).code(), kCollInvalidCall);
+  };
+  Writer waiting(server);
+  std::vector<std::unique_ptr<Writer>> writing; // as many as the server has lanes
+  for (int i = 0; i < 16; ++i) {
+    writing.push_back(std::make_unique<Writer>(server));
+    ASSERT_EQ(writing.back()->ask().message(), "");
+  }
+  visitClients();
+  ASSERT_EQ(waiting.ask().message(), "");
+  waiting.send(7);
+  visitClients();
+  EXPECT_FALSE(waiting.connection->test(waiting.ended)->done);
+  EXPECT_EQ(server.memory[50], kUntouched);
+  // One ends, and its lane is free.
+  writing[5]->send(6);
+  ASSERT_EQ(writing[5]->await(writing[5]->ended).message(), "");
+  ASSERT_EQ(writing[5]->answer.status().message(), "");
+  ASSERT_EQ(waiting.await(waiting.ended).message(), "");
+  EXPECT_EQ(waiting.answer.status().message(), "");
+  EXPECT_EQ(server.memory[50], 7);
 }
 
 TEST(TensorServerTest, WhatIsNoQuestionEndsTheConnection) {
