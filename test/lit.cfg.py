@@ -58,14 +58,20 @@ if may_make_namespaces():
     config.available_features.add("netns")
 
 
+# A user without other processes: the limit counts the threads of all that a user has, and another run of these tests may
+# be under way.
+few_threads = (f"setpriv --reuid={30000 + os.getpid() % 20000} --clear-groups --inh-caps=+dac_read_search"
+               " --ambient-caps=+dac_read_search prlimit")
+
+
 def may_limit_threads():
     """Whether a command can run here as a user that may have few threads."""
     if os.geteuid() != 0 or not shutil.which("setpriv") or not shutil.which("prlimit"):
         return False
-    command = ["setpriv", "--reuid=61234", "--clear-groups", "--inh-caps=+dac_read_search",
-               "--ambient-caps=+dac_read_search", "prlimit", "--nproc=4", "true"]
-    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return subprocess.run([*few_threads.split(), "--nproc=4", "true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
 
 
 if may_limit_threads():
     config.available_features.add("few-threads")
+    config.substitutions.append(("%few_threads", few_threads))

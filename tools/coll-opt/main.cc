@@ -6,6 +6,7 @@
 #include "passes/export/convolutions/passes.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
+#include "passes/thread_pool.h"
 #include "runtime/dl/beside.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
@@ -144,6 +145,18 @@ static llvm::Error loadPassPlugins(llvm::ArrayRef<char *> arguments) {
   return llvm::Error::success();
 }
 
+/// Runs the passes on `threads`. MLIR's own pool ends the process if the system refuses a thread.
+static void useThreads(mlir::coll::ThreadPool &threads, MlirOptMainConfig &config) {
+  config.setPassPipelineSetupFn([given = config, &threads](PassManager &passes) {
+    MLIRContext &context = *passes.getContext();
+    if (context.isMultithreadingEnabled()) {
+      context.disableMultithreading();
+      context.setThreadPool(threads);
+    }
+    return given.setupPassPipeline(passes);
+  });
+}
+
 static int runOpt(int argc, char **argv) {
   // Not global: another tool of the same executable has a file of its own.
   llvm::cl::opt<std::string> inputPath(llvm::cl::Positional, llvm::cl::desc("<input file>"),
@@ -196,6 +209,8 @@ static int runOpt(int argc, char **argv) {
   }
   StringRef hint =
       hintAtFrontEnd((*input)->getBuffer(), isImported || config.shouldAllowUnregisteredDialects());
+  mlir::coll::ThreadPool threads;
+  useThreads(threads, config);
   const bool isDone = succeeded(MlirOptMain(output->os(), std::move(*input), registry, config));
   if (!isDone && !hint.empty())
     llvm::WithColor::note() << inputPath << ": " << hint << "\n";

@@ -135,7 +135,8 @@ int mlir::coll::runGuarded(StringRef tool, llvm::function_ref<int()> body, std::
   std::optional<HoldSignals> hold(std::in_place);
   pid_t child = fork();
   if (child < 0) {
-    llvm::WithColor::error() << tool << ": cannot start a process: " << strerror(errno) << "\n";
+    const int code = errno; // before the stream asks what it writes to
+    llvm::WithColor::error() << tool << ": cannot start a process: " << strerror(code) << "\n";
     return kCrashExitCode;
   }
   if (child == 0) {
