@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <random>
 #include <thread>
 
@@ -274,7 +275,9 @@ int32_t doNothing(const CollAbi *, CollContext *, void *const *, void *const *, 
 
 // What a process waits for is called "results", as it stands in none of the program's lines.
 TEST(NetBackendTest, ResultsThatDoNotComeAreNamed) {
-  const auto gather = [](BackendOptions &job) {
+  int ends[2]; // rank 0 has waited
+  ASSERT_EQ(pipe(ends), 0);
+  const auto gather = [&ends](BackendOptions &job) {
     Result<Program> program = Program::create(test::descriptorText(2), doNothing, nullptr);
     ExecutorOptions options;
     options.backend = "net";
@@ -284,13 +287,17 @@ TEST(NetBackendTest, ResultsThatDoNotComeAreNamed) {
     if (!executor)
       return 10;
     if (job.job->rank == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
-      return 0;
+      pollfd told = {ends[0], POLLIN, 0};
+      return poll(&told, 1, 60'000) == 1 ? 0 : 2;
     }
     const Status status = (*executor)->gather("text").status();
+    if (write(ends[1], "x", 1) != 1)
+      return 3;
     return status.code() == kCollTimeout && test::contains(status, "\"results\"") ? 0 : 1;
   };
   EXPECT_EQ(test::runProcesses(2, gather), std::vector<int>({0, 0}));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 // Runs the body on two ranks at once.

@@ -46,6 +46,15 @@ def children_of(parent):
     return [pid for _, pid in sorted(children)]
 
 
+def ranks_of(process, count):
+    """The processes of its ranks, when all have been started."""
+    end = time.monotonic() + 60
+    while len(children := children_of(process.pid)) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(children) == count, children
+    return children
+
+
 @unittest.skipUnless((BIN / "coll-perf").exists(), "coll-perf was not built")
 class CollPerfTest(unittest.TestCase):
     def setUp(self):
@@ -391,9 +400,10 @@ class CollPerfTest(unittest.TestCase):
     def test_a_killed_rank_ends_a_reshard_between_nodes(self):
         process = self.begin(*self.NODES, "--shape=2048x2048", "--no-check", "-n1000000",
                              "--timeout=30", COLL_CUDA=str(FAKE_GPU))
-        time.sleep(0.5)
-        os.kill(children_of(process.pid)[1], signal.SIGKILL)
-        output, errors = process.communicate(timeout=20)
+        ranks = ranks_of(process, 4)
+        time.sleep(0.5)  # into the operations
+        os.kill(ranks[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
         self.assertRegex(errors, "rank 1 (is gone|was ended)")
 
@@ -425,8 +435,7 @@ class CollPerfTest(unittest.TestCase):
     def test_a_killed_rank_ends_the_run(self):
         process = self.begin("all_reduce", "--backend=net", "--ranks=3", "-b1M", "-e1M",
                              "-n100000000", "--timeout=50")
-        ranks = children_of(process.pid)
-        self.assertEqual(len(ranks), 3)
+        ranks = ranks_of(process, 3)
         time.sleep(0.5)  # into the operations
         os.kill(ranks[1], signal.SIGKILL)
         output, errors = process.communicate(timeout=60)
@@ -437,8 +446,8 @@ class CollPerfTest(unittest.TestCase):
     def test_a_rank_that_hangs_when_another_is_killed_is_ended(self):
         process = self.begin("all_reduce", "--backend=net", "--ranks=2", "-b1M", "-e1M",
                              "-n100000000", "--timeout=100")
+        ranks = ranks_of(process, 2)
         time.sleep(0.5)
-        ranks = children_of(process.pid)
         os.kill(ranks[0], signal.SIGSTOP)
         os.kill(ranks[1], signal.SIGKILL)
         output, errors = process.communicate(timeout=60)
@@ -449,8 +458,9 @@ class CollPerfTest(unittest.TestCase):
     def test_a_rank_that_hangs_ends_the_run(self):
         process = self.begin("all_reduce", "--backend=threads", "--ranks=2", "-b1M", "-e1M",
                              "-n100000000", "--timeout=5")
+        ranks = ranks_of(process, 1)
         time.sleep(0.5)
-        os.kill(children_of(process.pid)[0], signal.SIGSTOP)
+        os.kill(ranks[0], signal.SIGSTOP)
         output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
         # How far it gets by then is the machine's affair.
@@ -460,9 +470,10 @@ class CollPerfTest(unittest.TestCase):
     def test_a_killed_rank_ends_a_reshard(self):
         process = self.begin("reshard", "--shape=2048x2048", "--no-check", "-n1000000",
                              "--timeout=30", "--strategy=routed")
+        ranks = ranks_of(process, 4)
         time.sleep(0.5)
-        os.kill(children_of(process.pid)[1], signal.SIGKILL)
-        output, errors = process.communicate(timeout=20)
+        os.kill(ranks[1], signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, output)
         self.assertIn("rank 1 was ended by signal 9", errors)
 
