@@ -4,6 +4,7 @@
 
 #include "compiler/error.h"
 #include "compiler/untrusted_text.h"
+#include "dialect/signature.h"
 #include "passes/passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -219,10 +220,7 @@ mlir::LogicalResult checkSizes(mlir::ModuleOp module) {
 }
 
 void dropDistribution(mlir::func::FuncOp func) {
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    func.removeArgAttr(i, mlir::coll::kShardingAttr);
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    func.removeResultAttr(i, mlir::StringAttr::get(func.getContext(), mlir::coll::kShardingAttr));
+  mlir::coll::removeSignatureAttrs(func, mlir::coll::kShardingAttr);
   func.walk([](mlir::Operation *op) {
     op->removeAttr(mlir::coll::kShardingsAttr);
     if (auto reshard = llvm::dyn_cast<mlir::coll::ReshardOp>(op)) {

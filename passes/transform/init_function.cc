@@ -2,6 +2,8 @@
 
 #include "passes/transform/init_function.h"
 
+#include "dialect/signature.h"
+
 namespace mlir::coll {
 
 namespace {
@@ -35,9 +37,10 @@ void createInitFunction(func::FuncOp step, MeshOp mesh) {
       GroupAttr::get(step.getContext(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), axes, {});
   InitOp::create(builder, step.getLoc(), group);
   SmallVector<Value> results;
+  SmallVector<Attribute> shardings;
   for (auto [index, argument] : llvm::enumerate(body->getArguments())) {
     auto sharding = init.getArgAttrOfType<ShardingAttr>(index, kShardingAttr);
-    init.setResultAttr(index, kShardingAttr, sharding);
+    shardings.push_back(sharding);
     if (!sharding.isReplicated()) {
       results.push_back(argument);
       continue;
@@ -47,6 +50,7 @@ void createInitFunction(func::FuncOp step, MeshOp mesh) {
     broadcast->setAttr(kWhyAttr, builder.getStringAttr("initial state from rank 0"));
     results.push_back(broadcast.getResult());
   }
+  setResultAttrs(init, kShardingAttr, shardings);
   func::ReturnOp::create(builder, step.getLoc(), results);
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/sharding.h"
+#include "dialect/signature.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/passes.h"
 #include "passes/transform/find_step.h"
@@ -70,6 +71,7 @@ private:
   void annotateArguments(func::FuncOp step, MeshOp grid) {
     std::optional<int64_t> batch;
     auto symbol = FlatSymbolRefAttr::get(grid.getSymNameAttr());
+    SmallVector<Attribute> shardings(step.getNumArguments());
     for (unsigned index = 0; index < step.getNumArguments(); ++index) {
       auto type = dyn_cast<RankedTensorType>(step.getArgument(index).getType());
       if (!type || step.getArgAttr(index, kShardingAttr))
@@ -85,8 +87,9 @@ private:
                             << type.getDimSize(0) << ", not the batch size " << *batch
                             << ": it is replicated";
       }
-      step.setArgAttr(index, kShardingAttr, sharding);
+      shardings[index] = sharding;
     }
+    setArgumentAttrs(step, kShardingAttr, shardings);
   }
 
   ShardingAttr splitFirstDim(ShardingAttr sharding) {

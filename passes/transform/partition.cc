@@ -3,6 +3,7 @@
 #include "passes/transform/partition.h"
 
 #include "dialect/sharding.h"
+#include "dialect/signature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/passes.h"
@@ -25,17 +26,19 @@ Type FunctionPartitioner::localTypeOf(Value value) {
 LogicalResult FunctionPartitioner::run() {
   auto function = cast<func::FuncOp>(function_.getOperation());
   SmallVector<Type> arguments, results;
-  for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+  for (Value argument : function.getArguments())
     arguments.push_back(localTypeOf(argument));
-    if (isa<RankedTensorType>(argument.getType()))
-      function.setArgAttr(index, kGlobalTypeAttr, TypeAttr::get(argument.getType()));
-  }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
     auto sharding = function.getResultAttrOfType<ShardingAttr>(index, kShardingAttr);
     results.push_back(sharding ? localType(type, sharding) : type);
-    if (isa<RankedTensorType>(type))
-      function.setResultAttr(index, kGlobalTypeAttr, TypeAttr::get(type));
   }
+  auto toGlobal = [](Type type) -> Attribute {
+    return isa<RankedTensorType>(type) ? TypeAttr::get(type) : nullptr;
+  };
+  setArgumentAttrs(function, kGlobalTypeAttr,
+                   llvm::map_to_vector(function.getArgumentTypes(), toGlobal));
+  setResultAttrs(function, kGlobalTypeAttr,
+                 llvm::map_to_vector(function.getResultTypes(), toGlobal));
 
   Block &global = function.getBody().front();
   auto *local = new Block();

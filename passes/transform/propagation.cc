@@ -5,6 +5,7 @@
 #include "dialect/notes.h"
 #include "dialect/pin.h"
 #include "dialect/sharding.h"
+#include "dialect/signature.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/analysis/sharding_cost.h"
 #include "passes/analysis/window.h"
@@ -166,20 +167,16 @@ void Propagation::run() {
   formWindows(function_.getFunctionBody());
   insertPins();
   runRounds();
-  if (stageReductions()) {
-    forgetFunctionResults();
+  if (stageReductions())
     runRounds();
-  }
   if (!regainSplits())
     return;
   Decisions before = decided_;
   double least = getCost();
-  forgetFunctionResults();
   runRounds();
   if (getCost() < least)
     return;
   dropRegained();
-  forgetFunctionResults();
   decided_ = std::move(before);
   decideFunctionResults();
 }
@@ -195,7 +192,6 @@ void Propagation::runRounds() {
   Decisions best = decided_;
   double least = getCost();
   auto isCheaper = [&] {
-    forgetFunctionResults();
     runRound();
     double cost = getCost();
     if (cost >= least)
@@ -212,7 +208,6 @@ void Propagation::runRounds() {
   decidesByCost_ = false;
   isCheaper();
   decidesByCost_ = true;
-  forgetFunctionResults();
   decided_ = std::move(best);
   decideFunctionResults();
 }
@@ -319,9 +314,12 @@ void Propagation::record() {
     if (llvm::any_of(shardings, [](ShardingAttr sharding) { return sharding != nullptr; }))
       setShardings(op, shardings);
   });
-  for (auto [index, argument] : llvm::enumerate(function_.getArguments()))
-    if (ShardingAttr sharding = decided_.shardings.lookup(argument))
-      function_.setArgAttr(index, kShardingAttr, sharding);
+  setArgumentAttrs(function_, kShardingAttr,
+                   llvm::map_to_vector(function_.getArguments(), [&](Value argument) -> Attribute {
+                     return decided_.shardings.lookup(argument);
+                   }));
+  setResultAttrs(function_, kShardingAttr,
+                 SmallVector<Attribute>(decided_.returned.begin(), decided_.returned.end()));
 }
 
 } // namespace mlir::coll

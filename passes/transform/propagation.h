@@ -95,7 +95,6 @@ private:
 
   // propagation_backward.cc
   void decideFunctionResults();
-  void forgetFunctionResults();
   void backward(Region &region);
   void refine(Operation *op);
   const Choice *refined(Operation *op, const Choice &choice, ShardingAttr request);
@@ -109,6 +108,8 @@ private:
     llvm::DenseMap<Operation *, const Choice *> choices;
     /// Partial values that some use needs combined.
     llvm::DenseSet<Value> combined;
+    /// The shardings of the function's results; null for what is not a tensor.
+    SmallVector<ShardingAttr> returned;
   };
 
   FunctionOpInterface function_;
@@ -129,8 +130,6 @@ private:
   SmallVector<ReshardOp> regained_;
   /// Per value: the different shardings that its uses asked for in the round before.
   llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> requests_;
-  /// Results of the function whose sharding the user did not write.
-  SmallVector<unsigned> decidedResults_;
   /// Carried values that start at zero, while it is open whether the loop makes
   /// them partial.
   llvm::DenseSet<Value> neutral_;

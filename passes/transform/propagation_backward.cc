@@ -8,7 +8,7 @@
 namespace mlir::coll {
 
 /// Result k of a step updates state argument k and has its sharding; other results
-/// stay as they are, combined.
+/// stay as they are, combined. What the user wrote stays.
 void Propagation::decideFunctionResults() {
   SmallVector<ShardingAttr> states;
   for (auto [index, argument] : llvm::enumerate(function_.getArguments())) {
@@ -16,23 +16,17 @@ void Propagation::decideFunctionResults() {
     if (role && role.getValue() == kRoleState)
       states.push_back(decided_.shardings.lookup(argument));
   }
+  decided_.returned.clear();
   Operation *terminator = function_.getFunctionBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    if (!isa<RankedTensorType>(value.getType()) || function_.getResultAttr(index, kShardingAttr))
-      continue;
-    ShardingAttr sharding = effective(value).withoutPartial();
-    if (index < states.size() && states[index])
+    auto sharding = function_.getResultAttrOfType<ShardingAttr>(index, kShardingAttr);
+    const bool isOpen = !sharding && isa<RankedTensorType>(value.getType());
+    if (isOpen && index < states.size())
       sharding = states[index];
-    function_.setResultAttr(index, kShardingAttr, sharding);
-    decidedResults_.push_back(index);
+    if (isOpen && !sharding)
+      sharding = effective(value).withoutPartial();
+    decided_.returned.push_back(sharding);
   }
-}
-
-/// Undoes decideFunctionResults().
-void Propagation::forgetFunctionResults() {
-  for (unsigned index : decidedResults_)
-    function_.removeResultAttr(index, StringAttr::get(function_->getContext(), kShardingAttr));
-  decidedResults_.clear();
 }
 
 /// The sharding that `use` needs; null if any will do.
@@ -42,7 +36,7 @@ ShardingAttr Propagation::requestOf(OpOperand &use) {
   if (owner->hasTrait<OpTrait::IsTerminator>()) {
     Operation *parent = owner->getParentOp();
     if (parent == function_)
-      return function_.getResultAttrOfType<ShardingAttr>(number, kShardingAttr);
+      return decided_.returned[number];
     unsigned skipped = isa<scf::ConditionOp>(owner) ? 1 : 0;
     bool follows = isUniformLoop(parent) || isa<scf::IfOp>(parent);
     if (number < skipped || !follows)

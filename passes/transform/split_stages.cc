@@ -154,12 +154,16 @@ func::FuncOp SplitStagesPass::createFunction(OpBuilder &builder) {
   auto function =
       func::FuncOp::create(builder, step_.getLoc(), kStepFunction, step_.getFunctionType());
   Block *body = function.addEntryBlock();
+  if (ArrayAttr attrs = step_.getArgAttrsAttr())
+    function.setArgAttrsAttr(attrs);
+  SmallVector<Attribute> numbers;
   for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
     body->getArgument(i).setLoc(step_.getArgument(i).getLoc());
-    function.setArgAttrs(i, step_.getArgAttrDict(i));
-    function.setArgAttr(i, kIndexAttr, builder.getI64IntegerAttr(i));
-    widenBatch(function, i);
+    numbers.push_back(builder.getI64IntegerAttr(i));
   }
+  setArgumentAttrs(function, kIndexAttr, numbers);
+  for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+    widenBatch(function, i);
   return function;
 }
 

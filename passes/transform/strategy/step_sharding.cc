@@ -2,6 +2,8 @@
 
 #include "passes/transform/strategy/step_sharding.h"
 
+#include "dialect/signature.h"
+
 namespace mlir::coll {
 
 StepSharding::StepSharding(func::FuncOp step, MeshOp mesh) : step_(step), mesh_(mesh) {
@@ -63,15 +65,16 @@ void StepSharding::split(unsigned index, unsigned dim, StringAttr axis) {
 void StepSharding::write() {
   auto symbol = FlatSymbolRefAttr::get(mesh_.getSymNameAttr());
   MLIRContext *context = step_.getContext();
+  SmallVector<Attribute> shardings(size());
   for (unsigned index = 0; index < size(); ++index) {
     if (!isTensor(index) || step_.getArgAttr(index, kShardingAttr))
       continue;
     SmallVector<DimShardingAttr> dims;
     for (ArrayRef<StringAttr> axes : dims_[index])
       dims.push_back(DimShardingAttr::get(context, axes, 1));
-    step_.setArgAttr(index, kShardingAttr,
-                     ShardingAttr::get(context, symbol, dims, {}, ReductionKind::Sum));
+    shardings[index] = ShardingAttr::get(context, symbol, dims, {}, ReductionKind::Sum);
   }
+  setArgumentAttrs(step_, kShardingAttr, shardings);
 }
 
 } // namespace mlir::coll
