@@ -43,6 +43,16 @@ struct InlineCallsPass : PassWrapper<InlineCallsPass, OperationPass<>> {
 
 void addInliner(OpPassManager &pm) { pm.addPass(std::make_unique<InlineCallsPass>()); }
 
+/// Folds and drops what is dead. A step's regions have one block each, so that there are no blocks
+/// to simplify, which would walk over all operations again.
+void addCleanUp(OpPassManager &pm) {
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(); // as the pass does by itself
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  pm.addPass(createCanonicalizerPass(config));
+  pm.addPass(createCSEPass());
+}
+
 } // namespace
 
 void buildRootPipeline(OpPassManager &pm, const RootOptions &options) {
@@ -61,8 +71,7 @@ void buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
   import.stateArgs = options.stateArgs;
   import.statePrefix = options.statePrefix;
   pm.addPass(createImportStablehloPass(import));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
 }
 
 void buildDataParallelPipeline(OpPassManager &pm, const DataParallelOptions &options) {
@@ -178,16 +187,14 @@ void buildStagePipeline(OpPassManager &pm, const StrategyOptions &options,
   if (stages.meshes.empty() && options.roots.root.empty()) // else they are marked
     split.stagePatterns.assign(stages.patterns.begin(), stages.patterns.end());
   pm.addPass(createSplitStagesPass(split)); // L6
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
 }
 
 void buildPartitionPipeline(OpPassManager &pm, const PartitionOptions &options) {
   addInliner(pm);
   pm.addPass(createDropEmptyPass());
   addPartition(pm, options);
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addCleanUp(pm);
   addCombination(pm, options);
 }
 

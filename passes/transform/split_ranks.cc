@@ -69,21 +69,28 @@ namespace {
 /// Builds the program of one class.
 class ProgramBuilder {
 public:
-  ProgramBuilder(RankClassifier &classifier, const SymbolTable &symbols, ProgramOp program)
-      : classifier_(classifier), symbols_(symbols), program_(program),
+  /// The last program takes the functions themselves, which are needed no more; the others take
+  /// clones.
+  ProgramBuilder(RankClassifier &classifier, const SymbolTable &symbols, ProgramOp program,
+                 bool isLast)
+      : classifier_(classifier), symbols_(symbols), program_(program), isLast_(isLast),
         rank_(program.getRanks().front()) {}
 
   /// Adds the class's version of `function` and of the functions that it calls.
   void add(func::FuncOp function) {
     if (!added_.insert(function).second)
       return;
-    OpBuilder builder = OpBuilder::atBlockEnd(&program_.getBody().front());
+    Block &body = program_.getBody().front();
+    func::FuncOp own = function;
     IRMapping mapping;
-    auto clone = cast<func::FuncOp>(builder.clone(*function, mapping));
+    if (isLast_)
+      function->moveBefore(&body, body.end());
+    else
+      own = cast<func::FuncOp>(OpBuilder::atBlockEnd(&body).clone(*function, mapping));
     specialize(function.getBody(), mapping);
     SmallVector<func::FuncOp> callees;
-    // Calls of the clone name symbols of the program, some of which are not there yet.
-    clone.walk([&](func::CallOp call) {
+    // Its calls name symbols of the program, some of which are not there yet.
+    own.walk([&](func::CallOp call) {
       if (auto callee = symbols_.lookup<func::FuncOp>(call.getCallee()))
         callees.push_back(callee);
     });
@@ -92,10 +99,10 @@ public:
   }
 
 private:
-  /// Takes the class's branches in the clone of `region`. The walk follows the
-  /// original, which stays as it is.
+  /// Takes the class's branches in the clone of `region`, or in `region` itself. The walk follows
+  /// the original, of which inner regions are left before the operation around them is replaced.
   void specialize(Region &region, const IRMapping &mapping) {
-    for (Operation &op : region.getOps()) {
+    for (Operation &op : llvm::make_early_inc_range(region.getOps())) {
       const RankDecision *decision = classifier_.getDecision(&op);
       if (!decision) {
         for (Region &nested : op.getRegions())
@@ -107,13 +114,14 @@ private:
         specialize(op.getRegion(taken), mapping);
       bool isLoop = isa<scf::ForOp>(op);
       if (!isLoop || taken < 0)
-        takeRegion(mapping.getOperationMap().lookup(&op), taken);
+        takeRegion(isLast_ ? &op : mapping.getOperationMap().lookup(&op), taken);
     }
   }
 
   RankClassifier &classifier_;
   const SymbolTable &symbols_;
   ProgramOp program_;
+  bool isLast_;
   int64_t rank_;
   DenseSet<Operation *> added_;
 };
@@ -137,7 +145,8 @@ struct SplitRanksPass : coll::impl::SplitRanksPassBase<SplitRanksPass> {
         return signalPassFailure();
     buildPrograms(classifier);
     for (func::FuncOp function : functions_)
-      function.erase();
+      if (function->getParentOp() == getOperation())
+        function.erase();
   }
 
 private:
@@ -169,13 +178,14 @@ private:
   void buildPrograms(RankClassifier &classifier) {
     OpBuilder builder(functions_.front());
     SymbolTable symbols(getOperation());
-    for (auto [number, classRanks] : llvm::enumerate(classifier.getClasses())) {
+    auto classes = classifier.getClasses();
+    for (auto [number, classRanks] : llvm::enumerate(classes)) {
       SmallVector<Location> locs =
           llvm::map_to_vector(entries_, [](func::FuncOp entry) { return entry.getLoc(); });
       auto program = ProgramOp::create(builder, builder.getFusedLoc(locs),
                                        ("class" + Twine(number)).str(), classRanks);
       program.getBody().emplaceBlock();
-      ProgramBuilder programBuilder(classifier, symbols, program);
+      ProgramBuilder programBuilder(classifier, symbols, program, number + 1 == classes.size());
       for (func::FuncOp entry : entries_)
         programBuilder.add(entry);
     }

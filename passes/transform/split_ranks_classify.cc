@@ -38,11 +38,14 @@ static SmallVector<Value, 3> getDeciders(Operation *op) {
 }
 
 const RankDecision *RankClassifier::getDecision(Operation *op) {
+  SmallVector<Value, 3> deciders = getDeciders(op);
+  if (deciders.empty())
+    return nullptr;
   auto [entry, isNew] = decisions_.try_emplace(op);
   if (isNew) {
     RankDecision decision{op, {}};
     bool dependsOnRank = false;
-    for (Value value : getDeciders(op)) {
+    for (Value value : deciders) {
       std::optional<RankExpr> expr = RankExpr::compile(value);
       if (!expr) {
         dependsOnRank = false;

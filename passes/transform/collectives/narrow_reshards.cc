@@ -27,9 +27,16 @@ public:
     SmallVector<ReshardOp> reshards;
     getOperation().walk([&](ReshardOp reshard) { reshards.push_back(reshard); });
     // The last ones first: those that they read may then be narrowed, too.
-    for (ReshardOp reshard : llvm::reverse(reshards))
-      if (Type type = narrowUse(reshard); type && mayNarrow(reshard))
-        narrow(reshard, type);
+    bool changed = false;
+    for (ReshardOp reshard : llvm::reverse(reshards)) {
+      Type type = narrowUse(reshard);
+      if (!type || !mayNarrow(reshard))
+        continue;
+      narrow(reshard, type);
+      changed = true;
+    }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
