@@ -143,19 +143,26 @@ private:
   std::vector<int64_t> pairsOf(const State &from, const State &to, const AxisList &axes,
                                int64_t &kept) const {
     const std::vector<int64_t> have = space_.partsOf(from, axes), want = space_.partsOf(to, axes);
-    std::map<int64_t, std::vector<int64_t>> sources; // by part
-    for (size_t i = have.size(); i-- > 0;)
-      if (have[i] != want[i])
-        sources[have[i]].push_back(static_cast<int64_t>(i));
+    // The ranks with each part that send it, ascending: the first one, and the one after each.
+    const auto most = have.empty() ? -1 : *std::max_element(have.begin(), have.end());
+    std::vector<int64_t> first(static_cast<size_t>(most + 1), -1), next(have.size(), -1);
+    for (size_t i = have.size(); i-- > 0;) {
+      if (have[i] == want[i])
+        continue;
+      int64_t &head = first[static_cast<size_t>(have[i])];
+      next[i] = head;
+      head = static_cast<int64_t>(i);
+    }
     std::vector<int64_t> pairs;
+    pairs.reserve(2 * want.size());
     for (size_t i = 0; i < want.size(); ++i) {
       auto source = static_cast<int64_t>(i);
       if (have[i] == want[i]) {
         ++kept;
       } else {
-        std::vector<int64_t> &list = sources[want[i]];
-        source = list.back();
-        list.pop_back();
+        int64_t &head = first[static_cast<size_t>(want[i])];
+        source = head;
+        head = next[static_cast<size_t>(source)];
       }
       pairs.push_back(source);
       pairs.push_back(static_cast<int64_t>(i));

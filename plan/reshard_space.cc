@@ -101,42 +101,55 @@ void Space::enumerate() {
     combinations = saturatingProduct(combinations, size);
   if (combinations > kMostCombinations)
     return;
+  overlaps_.resize(dims_.size());
   const Lists lists = decode(target_);
   for (int64_t i = 0; i < combinations; ++i) {
-    std::array<uint8_t, State::kMostAxes> coordinates{};
+    Coordinates coordinates{};
     int64_t rest = i;
     for (size_t axis = 0; axis < sizes_.size(); ++axis) {
       coordinates[axis] = static_cast<uint8_t>(rest % sizes_[axis]);
       rest /= sizes_[axis];
     }
-    const Intervals blocks = intervalsOf(lists, coordinates);
     double elems = static_cast<double>(otherElems_);
-    for (size_t d = 0; d < dims_.size(); ++d)
-      elems *= static_cast<double>(blocks[d].end - blocks[d].begin);
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      const Interval block = blockOf(lists, d, coordinates);
+      elems *= static_cast<double>(block.end - block.begin);
+    }
     targetElems_ += elems / static_cast<double>(combinations);
     coordinates_.push_back(coordinates);
-    targetBlocks_.push_back(blocks);
   }
 }
 
-// Blocks inside the prefix's part of each dimension, without the padding of a dimension that has
-// no prefix.
-Space::Intervals
-Space::intervalsOf(const Lists &lists,
-                   const std::array<uint8_t, State::kMostAxes> &coordinates) const {
-  Intervals blocks;
-  for (size_t d = 0; d < dims_.size(); ++d) {
-    int64_t index = 0;
-    for (uint8_t axis : lists.dims[d])
-      index = index * sizes_[axis] + coordinates[axis];
-    const int64_t end = dims_[d].pads[0] / dims_[d].prefixShards;
-    blocks[d].begin = std::min(end, index * lists.block[d]);
-    blocks[d].end = std::min(end, blocks[d].begin + lists.block[d]);
-  }
-  return blocks;
+// Inside the prefix's part of the dimension, without the padding of one that has no prefix.
+Space::Interval Space::blockOf(const Lists &lists, size_t dim,
+                               const Coordinates &coordinates) const {
+  int64_t index = 0;
+  for (uint8_t axis : lists.dims[dim])
+    index = index * sizes_[axis] + coordinates[axis];
+  const int64_t end = dims_[dim].pads[0] / dims_[dim].prefixShards;
+  const int64_t begin = std::min(end, index * lists.block[dim]);
+  return {begin, std::min(end, begin + lists.block[dim])};
 }
 
-double Space::missingBytes(const State &state) const {
+const std::vector<double> &Space::overlapsOf(const State &state, const Lists &lists, size_t dim) {
+  uint64_t key = 4 | padOf(state, dim); // its first digit is not 0, so that it says how many follow
+  for (uint8_t axis : lists.dims[dim])
+    key = key << 4 | (axis + 1u);
+  auto [known, isNew] = overlaps_[dim].try_emplace(key);
+  if (!isNew)
+    return known->second;
+  const Lists target = decode(target_);
+  known->second.reserve(coordinates_.size());
+  for (const Coordinates &coordinates : coordinates_) {
+    const Interval have = blockOf(lists, dim, coordinates);
+    const Interval want = blockOf(target, dim, coordinates);
+    known->second.push_back(static_cast<double>(
+        std::max<int64_t>(0, std::min(have.end, want.end) - std::max(have.begin, want.begin))));
+  }
+  return known->second;
+}
+
+double Space::missingBytes(const State &state) {
   const auto elemBytes = static_cast<double>(reshard_.elemBytes);
   // Along an axis over which the value becomes partial, the ranks share what each of them wants.
   double contributions = 1, sharers = 1, copies = 1;
@@ -163,14 +176,14 @@ double Space::missingBytes(const State &state) const {
     return elemBytes * elems * (contributions + ranks / shards / sharers - 2) / ranks;
   }
   const Lists lists = decode(state);
+  std::array<const double *, State::kMostDims> overlaps{};
+  for (size_t d = 0; d < dims_.size(); ++d)
+    overlaps[d] = overlapsOf(state, lists, d).data();
   double held = 0;
   for (size_t i = 0; i < coordinates_.size(); ++i) {
-    const Intervals blocks = intervalsOf(lists, coordinates_[i]);
     double common = static_cast<double>(otherElems_);
-    for (size_t d = 0; d < dims_.size() && common > 0; ++d)
-      common *= static_cast<double>(
-          std::max<int64_t>(0, std::min(blocks[d].end, targetBlocks_[i][d].end) -
-                                   std::max(blocks[d].begin, targetBlocks_[i][d].begin)));
+    for (size_t d = 0; d < dims_.size(); ++d)
+      common *= overlaps[d][i];
     held += common;
   }
   held /= static_cast<double>(coordinates_.size());

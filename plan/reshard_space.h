@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 namespace coll::plan {
@@ -91,7 +92,7 @@ public:
   int64_t countKept(const State &from, const State &to, const AxisList &axes) const;
   int64_t sizeOf(const AxisList &axes) const;
   // A lower bound of the bytes that an average rank still has to receive (reshard_bound.h).
-  double missingBytes(const State &state) const;
+  double missingBytes(const State &state);
 
 private:
   struct Dim {
@@ -110,7 +111,7 @@ private:
   struct Interval {
     int64_t begin = 0, end = 0;
   };
-  using Intervals = std::array<Interval, State::kMostDims>;
+  using Coordinates = std::array<uint8_t, State::kMostAxes>;
   // Larger groups are not enumerated.
   static constexpr int64_t kMostCombinations = 256;
 
@@ -118,8 +119,8 @@ private:
   Dim dimOfSplits(int number, const Split &have, const Split &want) const;
   void chooseAxes();
   void enumerate();
-  Intervals intervalsOf(const Lists &lists,
-                        const std::array<uint8_t, State::kMostAxes> &coordinates) const;
+  Interval blockOf(const Lists &lists, size_t dim, const Coordinates &coordinates) const;
+  const std::vector<double> &overlapsOf(const State &state, const Lists &lists, size_t dim);
   using Weights = std::array<int64_t, State::kMostAxes>;
   Weights weightsOf(const State &state) const;
   State encode(const Layout &layout, const Layout &other) const;
@@ -149,10 +150,12 @@ private:
   std::vector<int> keptPartial_;
   int64_t otherElems_ = 1;
   State source_, target_;
-  // All coordinates along the axes, and the target's blocks there; none where they are too many.
-  std::vector<std::array<uint8_t, State::kMostAxes>> coordinates_;
-  std::vector<Intervals> targetBlocks_;
+  // All coordinates along the axes; none where they are too many.
+  std::vector<Coordinates> coordinates_;
   double targetElems_ = 0; // of an average rank
+  // By dimension, then by its split in a state: what a rank has there of what it has in the target,
+  // by its coordinates. The dimension's splits are few, those of all dimensions together many.
+  std::vector<std::unordered_map<uint64_t, std::vector<double>>> overlaps_;
 };
 
 } // namespace coll::plan
