@@ -160,13 +160,11 @@ private:
     if (last->us < first.us || last->wireBytes < first.wireBytes ||
         last->memoryBytes < first.memoryBytes)
       return coster_.costOf(whole_, plan);
-    auto bytes = [&](int64_t ofFirst, int64_t ofLast) {
-      return static_cast<int64_t>(
-          folded_->extrapolate(static_cast<double>(ofFirst), static_cast<double>(ofLast)));
-    };
+    const double memory = folded_->extrapolate(static_cast<double>(first.memoryBytes),
+                                               static_cast<double>(last->memoryBytes));
     return PlanCost{folded_->extrapolate(first.us, last->us),
-                    bytes(first.wireBytes, last->wireBytes),
-                    bytes(first.memoryBytes, last->memoryBytes)};
+                    folded_->extrapolate(first.wireBytes, last->wireBytes),
+                    static_cast<int64_t>(memory)};
   }
 
   /// The whole step may be split in another way than its few layers, so the best plan is costed
@@ -212,7 +210,7 @@ private:
   /// then the next best plans. Among plans of equal cost only the first is listed.
   void listPlans(PlanSearch &search) {
     std::vector<const PlanCandidate *> listed, others;
-    std::set<std::tuple<double, int64_t, int64_t>> costs;
+    std::set<std::tuple<double, int64_t, double>> costs;
     llvm::StringSet<> kinds;
     for (const PlanCandidate &plan : plans_) {
       if (!costs.insert({plan.us, plan.memoryBytes, plan.wireBytes}).second)

@@ -78,7 +78,7 @@ ExplainedCollective explain(const CollectiveCost &cost, MeshOp mesh) {
   if (auto cause = op->getAttrOfType<mlir::DictionaryAttr>(kCauseAttr))
     readCause(cause, entry);
   completeLocation(entry);
-  entry.wireBytes = cost.wireBytes;
+  entry.groupBytes = cost.groupBytes;
   entry.calls = cost.calls;
   entry.isCounted = cost.isCounted;
   entry.microseconds = cost.microseconds;
@@ -133,7 +133,7 @@ static void addProgram(Explanation &explanation, const StepCost &cost, MeshOp me
     else
       like->calls += entry.calls;
   }
-  explanation.wireBytes += cost.wireBytes * ranks / allRanks;
+  explanation.wireBytes += cost.wireBytes * double(ranks) / double(allRanks);
   if (cost.totalUs() < explanation.computeUs + explanation.communicationUs)
     return;
   explanation.computeUs = cost.computeUs;
@@ -203,7 +203,7 @@ static llvm::json::Value toJSON(const ExplainedCollective &entry) {
                             {"runner_up_bytes", entry.runnerUpBytes},
                             {"why_not", entry.whyNot},
                             {"avoid", entry.avoid},
-                            {"wire_bytes", entry.wireBytes},
+                            {"group_bytes", entry.groupBytes},
                             {"calls", entry.calls},
                             {"is_counted", entry.isCounted},
                             {"microseconds", entry.microseconds},
@@ -220,7 +220,7 @@ static bool fromJSON(const llvm::json::Value &value, ExplainedCollective &entry,
          map.map("to", entry.to) && map.map("uses", entry.uses) &&
          map.map("bound_bytes", entry.boundBytes) && map.map("runner_up", entry.runnerUp) &&
          map.map("runner_up_bytes", entry.runnerUpBytes) && map.map("why_not", entry.whyNot) &&
-         map.map("avoid", entry.avoid) && map.map("wire_bytes", entry.wireBytes) &&
+         map.map("avoid", entry.avoid) && map.map("group_bytes", entry.groupBytes) &&
          map.map("calls", entry.calls) && map.map("is_counted", entry.isCounted) &&
          map.map("microseconds", entry.microseconds) && map.map("shares_call", entry.sharesCall);
 }

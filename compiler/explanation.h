@@ -44,11 +44,14 @@ struct ExplainedCollective {
   std::string runnerUp, whyNot;
   int64_t runnerUpBytes = 0;
   std::string avoid;       // the annotation that avoids a gather for work which every rank repeats
-  int64_t wireBytes = 0;   // sent by an average rank in one call
+  int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   int64_t calls = 1;       // in one step
   bool isCounted = true;   // false: it runs in a loop of unknown length; `calls` is of one turn
   double microseconds = 0; // predicted, of one call; its share of one for several tensors
   bool sharesCall = false; // it is in the call of the one before
+
+  /// Sent by an average rank in one call.
+  double wireBytes() const { return double(groupBytes) / double(groupSize); }
 };
 
 /// A way to distribute a step.
@@ -57,7 +60,7 @@ struct PlanCandidate {
   std::string strategy;            // "fsdp,tensor"; may be empty
   std::vector<std::string> shards; // patterns, each with a sharding
   double us = 0;                   // predicted, of a step
-  int64_t wireBytes = 0;           // sent by an average rank in a step
+  double wireBytes = 0;            // sent by an average rank in a step
   int64_t memoryBytes = 0;         // of a rank, estimated before kernels are fused
 
   /// The options that request this plan.
@@ -79,7 +82,7 @@ struct Explanation {
   // The collectives of @step in program order. A pipeline lists one stage after the other, and a
   // collective that each of a stage's micro-batches runs stands there once.
   std::vector<ExplainedCollective> collectives;
-  int64_t wireBytes = 0; // sent by an average rank in a step
+  double wireBytes = 0; // sent by an average rank in a step
   // Predicted time of a rank in a step; of the stage that takes longest.
   double computeUs = 0, communicationUs = 0;
 };

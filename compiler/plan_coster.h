@@ -16,8 +16,8 @@
 namespace coll::run {
 
 struct PlanCost {
-  double us = 0;
-  int64_t wireBytes = 0, memoryBytes = 0;
+  double us = 0, wireBytes = 0;
+  int64_t memoryBytes = 0;
 };
 
 /// Partitions copies of steps as plans say, and costs the result (passes/analysis/step_cost.h).

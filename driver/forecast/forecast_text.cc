@@ -112,7 +112,7 @@ void printSearch(llvm::raw_ostream &os, const PlanSearch &search) {
   os << "\nnext best:\n";
   Table table;
   for (const PlanCandidate &plan : llvm::ArrayRef(search.plans).drop_front())
-    table.add({microseconds(plan.us), formatBytes(double(plan.wireBytes)) + " sent",
+    table.add({microseconds(plan.us), formatBytes(plan.wireBytes) + " sent",
                formatBytes(double(plan.memoryBytes)) + " of memory", plan.describe()});
   table.print(os);
 }
@@ -158,11 +158,11 @@ void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
       explanation.collectives, [](const ExplainedCollective &entry) { return !entry.sharesCall; });
   os << "collectives: " << formatPlural(operations, "operation")
      << (calls < operations ? " in " + formatPlural(calls, "call") : "") << ", "
-     << formatBytes(double(explanation.wireBytes)) << " sent by a rank in a step\n";
+     << formatBytes(explanation.wireBytes) << " sent by a rank in a step\n";
   Table table;
   for (const ExplainedCollective &entry : explanation.collectives) {
     const std::string kind = entry.kind + (entry.reduction.empty() ? "" : " " + entry.reduction);
-    table.add({kind, "over " + describeGroup(entry), formatBytes(double(entry.wireBytes)),
+    table.add({kind, "over " + describeGroup(entry), formatBytes(entry.wireBytes()),
                microseconds(entry.microseconds),
                std::to_string(entry.calls) + "x" + (entry.isCounted ? "" : " or more"),
                entry.why + (entry.location.empty() ? "" : " (" + entry.location + ")")});

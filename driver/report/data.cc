@@ -120,6 +120,7 @@ json::Array makeRanks(const Analysis &analysis) {
       object["host"] = text(record->host);
       object["process"] = record->process;
       object["peak_resident_bytes"] = record->peakResidentBytes;
+      object["peak_buffer_bytes"] = record->peakBufferBytes;
       object["steps"] = record->numSteps;
       object["init_ns"] = record->initNs;
       object["compute_ns_per_step"] = toJsonNumber(rank.computeNs);

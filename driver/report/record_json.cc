@@ -60,6 +60,7 @@ static bool fromJSON(const json::Value &value, RankRecord &record, json::Path pa
   return map && map.map("rank", record.rank) && map.map("host", record.host) &&
          map.map("process", record.process) &&
          map.map("peak_resident_bytes", record.peakResidentBytes) &&
+         map.map("peak_buffer_bytes", record.peakBufferBytes) &&
          map.map("init_ns", record.initNs) && map.map("ops", record.ops) &&
          map.map("warm_ops", record.warmOps) && map.map("steps", record.numSteps) &&
          map.map("steps_per_bucket", record.stepsPerBucket) && map.map("buckets", record.buckets) &&
@@ -72,6 +73,7 @@ std::string writeRecord(const RankRecord &record) {
                       {"host", json::fixUTF8(record.host)},
                       {"process", record.process},
                       {"peak_resident_bytes", record.peakResidentBytes},
+                      {"peak_buffer_bytes", record.peakBufferBytes},
                       {"init_ns", record.initNs},
                       {"ops", json::Array(record.ops)},
                       {"warm_ops", json::Array(record.warmOps)},

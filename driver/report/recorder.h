@@ -47,6 +47,7 @@ struct RankRecord {
   std::string host;
   int64_t process = 0;
   int64_t peakResidentBytes = 0; // of the process
+  int64_t peakBufferBytes = 0;   // of buffers of all its ranks at once, while it was recorded
 
   int64_t initNs = 0;
   std::vector<OpTimes> ops;     // by index of the operation table

@@ -9,6 +9,7 @@
 #include "driver/tensors.h"
 #include "runtime/base/env.h"
 #include "runtime/base/machine.h"
+#include "runtime/base/memory_use.h"
 
 #include <chrono>
 
@@ -71,6 +72,7 @@ void Report::describe(const rt::Executor &executor) {
 
 llvm::Error Report::record(rt::Executor &executor, const std::function<llvm::Error()> &work) {
   Recorder recorder(executor.numRanks());
+  rt::MemoryUse::restartPeak();
   llvm::Error error = llvm::Error::success();
   {
     rt::ScopedTraceSink listen(&recorder);
@@ -89,6 +91,7 @@ RankRecord Report::localRecord(const Recorder &recorder, int rank) const {
   record.host = hostName();
   record.process = processId();
   record.peakResidentBytes = peakResidentBytes();
+  record.peakBufferBytes = rt::MemoryUse::peak();
   return record;
 }
 

@@ -157,23 +157,24 @@ private:
     entry.op = op;
     entry.isCounted = calls.has_value();
     entry.calls = calls.value_or(1);
+    entry.groupSize = size;
     auto timeFor = [&](const plan::MoveBytes &bytes) {
-      const double sent = static_cast<double>(bytes.allRanks / size);
+      const double sent = static_cast<double>(bytes.allRanks) / static_cast<double>(size);
       return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
     };
     if (std::optional<Bucket> bucket = findBucket(op)) {
       entry.sharesCall = op->getPrevNode() != nullptr;
-      entry.wireBytes = moveBytes(op, {bucket->own, bucket->own}, size, size).allRanks / size;
+      entry.groupBytes = moveBytes(op, {bucket->own, bucket->own}, size, size).allRanks;
       const double share = static_cast<double>(bucket->own) /
                            static_cast<double>(std::max<int64_t>(bucket->bytes, 1));
       entry.microseconds =
           share * timeFor(moveBytes(op, {bucket->bytes, bucket->bytes}, size, size));
     } else {
       const plan::MoveBytes bytes = moveBytes(op, localBytes(op), size, size);
-      entry.wireBytes = bytes.allRanks / size;
+      entry.groupBytes = bytes.allRanks;
       entry.microseconds = timeFor(bytes);
     }
-    cost_.wireBytes += entry.calls * entry.wireBytes;
+    cost_.wireBytes += static_cast<double>(entry.calls) * entry.wireBytes();
     cost_.communicationUs += static_cast<double>(entry.calls) * entry.microseconds;
     cost_.collectives.push_back(entry);
   }

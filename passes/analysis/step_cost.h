@@ -19,16 +19,22 @@ struct CollectiveCost {
   Operation *op = nullptr;
   int64_t calls = 1;       // in one step
   bool isCounted = true;   // false: it stands in a loop whose bounds are not constant
-  int64_t wireBytes = 0;   // sent by an average rank in one call
+  int64_t groupSize = 1;   // ranks that take part together
+  int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   double microseconds = 0; // of one call; its share of one that it makes together with others
   bool sharesCall = false; // it is in the call of the one before
+
+  /// Sent by an average rank in one call.
+  double wireBytes() const {
+    return static_cast<double>(groupBytes) / static_cast<double>(groupSize);
+  }
 };
 
 struct StepCost {
   std::vector<CollectiveCost> collectives; // in program order
   ::coll::plan::Work work;                 // of one rank
   double computeUs = 0, communicationUs = 0;
-  int64_t wireBytes = 0; // sent by an average rank in a step
+  double wireBytes = 0; // sent by an average rank in a step
   /// The largest sum of the bytes of arguments, results and values that are alive together. It is
   /// near the memory of the buffer plan, which fuses kernels and updates state in place.
   int64_t memoryBytes = 0;

@@ -7,9 +7,6 @@
 #include "driver/trainer.h"
 #include "runtime/base/memory_use.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-
 #include <gtest/gtest.h>
 
 namespace coll::run {
@@ -98,64 +95,6 @@ INSTANTIATE_TEST_SUITE_P(Steps, ForecastTest,
                                          Case{"gpt_tiny_adamw", "dp=2,sp=2", "zero1,sequence", 79}),
                          nameOf);
 
-/// A plan's bytes before and in a run; nothing where a failure was noted.
-struct MemoryRow {
-  int64_t foreseen = 0, measured = 0;
-};
-
-std::optional<MemoryRow> compareMemory(const Case &test) {
-  SCOPED_TRACE(std::string(test.step) + " " + test.mesh + " " + test.strategy);
-  auto compiled = compileFor(test);
-  if (!compiled) {
-    ADD_FAILURE() << llvm::toString(compiled.takeError());
-    return std::nullopt;
-  }
-  const int64_t foreseen = foreseenBytes(compiled->forecast);
-  auto measured = measurePeak(std::move(compiled->code));
-  if (!measured) {
-    ADD_FAILURE() << llvm::toString(measured.takeError());
-    return std::nullopt;
-  }
-  EXPECT_EQ(*measured, foreseen);
-  return MemoryRow{foreseen, *measured};
-}
-
-/// Every exported step with every strategy takes minutes: ./dev test --full runs it.
-TEST(Forecast, DISABLED_MemoryOfEveryStep) {
-  const std::pair<const char *, const char *> plans[] = {{"dp=4", "data"},
-                                                         {"dp=3", "fsdp"},
-                                                         {"dp=2", "zero1"},
-                                                         {"tp=2", "tensor"},
-                                                         {"dp=2,sp=2", "data,sequence"},
-                                                         {"dp=2,tp=2", "fsdp,tensor"}};
-  int64_t steps = 0, compared = 0, largest = 0;
-  std::error_code code;
-  for (llvm::sys::fs::directory_iterator at(std::string(COLL_TEST_DATA) + "/jax", code), end;
-       at != end && !code; at.increment(code)) {
-    auto meta = llvm::MemoryBuffer::getFile(at->path() + "/meta.json");
-    if (!meta)
-      continue;
-    auto root = llvm::json::parse((*meta)->getBuffer());
-    ASSERT_TRUE(bool(root)) << at->path();
-    const std::string step = llvm::sys::path::filename(at->path()).str();
-    ++steps;
-    for (auto [mesh, strategy] : plans) {
-      std::optional<MemoryRow> row = compareMemory(
-          {step.c_str(), mesh, strategy, *root->getAsObject()->getInteger("state_args")});
-      if (!row)
-        continue;
-      ++compared;
-      largest = std::max(largest, std::abs(row->measured - row->foreseen));
-      std::printf("%s %s %s: %lld bytes, measured %lld\n", step.c_str(), mesh, strategy,
-                  static_cast<long long>(row->foreseen), static_cast<long long>(row->measured));
-      std::fflush(stdout);
-    }
-  }
-  std::printf("%lld steps, %lld plans compared, largest difference %lld bytes\n",
-              static_cast<long long>(steps), static_cast<long long>(compared),
-              static_cast<long long>(largest));
-}
-
 TEST(Forecast, ALimitNamesTheNeedAndTheLargestBuffers) {
   auto compiled = compileFor({"mlp_digits_momentum", "dp=2", "data", 8});
   ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
@@ -191,7 +130,10 @@ TEST(Forecast, JsonHasTheDocumentedFields) {
     const llvm::json::Object *cause = collective.getObject("cause");
     ASSERT_TRUE(cause);
     EXPECT_TRUE(cause->getString("from") && cause->getString("to"));
-    EXPECT_GE(*collective.getInteger("bytes_per_call"), *cause->getInteger("bound_bytes"));
+    const double perCall = *collective.getNumber("bytes_per_call");
+    EXPECT_GE(perCall, double(*cause->getInteger("bound_bytes")));
+    EXPECT_EQ(perCall * double(*collective.getInteger("group_size")),
+              double(*collective.getInteger("group_bytes_per_call")));
     EXPECT_FALSE(cause->getArray("uses")->empty());
     for (const llvm::json::Value &use : *cause->getArray("uses"))
       for (const char *field : {"operation", "source", "needs"})
@@ -199,7 +141,7 @@ TEST(Forecast, JsonHasTheDocumentedFields) {
     EXPECT_TRUE(collective.get("runner_up") && collective.get("avoid"));
     const double calls = double(*collective.getInteger("calls_per_step"));
     us += calls * *collective.getNumber("us_per_call");
-    bytes += calls * double(*collective.getInteger("bytes_per_call"));
+    bytes += calls * perCall;
   }
   const llvm::json::Object &predicted = *root.getObject("predicted");
   EXPECT_DOUBLE_EQ(*predicted.getNumber("communication_us"), us);

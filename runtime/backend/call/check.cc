@@ -156,7 +156,17 @@ CallExtents extentsOf(const Call &call, int64_t n, int64_t position) {
   return {};
 }
 
+// Whether a permute takes the member's part to another one.
+static bool sends(const Call &permute, int64_t position) {
+  for (int32_t p = 0; p < permute.numPairs; ++p)
+    if (permute.pairs[2 * p] == position)
+      return permute.pairs[2 * p + 1] != position;
+  return false;
+}
+
 int64_t payloadBytes(const Call &call, int64_t n, int64_t position) {
+  if (call.kind == OpKind::Permute && !sends(call, position))
+    return 0;
   return extentsOf(call, n, position).src * dtypeSize(call.dtype);
 }
 

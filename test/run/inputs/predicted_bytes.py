@@ -1,10 +1,14 @@
-"""Compares the bytes of collectives that --plan-only predicts with those of a run.
+"""Compares the bytes that are predicted of a plan with those of a run: of collectives, and of memory.
 
-usage: predicted_bytes.py MESH:STRATEGY… -- FOLDER…
+usage: predicted_bytes.py [--rows=FILE.jsonl] MESH:STRATEGY… -- FOLDER…
 
-For each step of a FOLDER and each strategy (dp=2,tp=2:fsdp,tensor), the calls in a step and the bytes that an average
-rank sends in them are the same, per kind of collective, in the forecast and in the report of a run on threads. The
-report counts what ranks put into a call; a call's algorithm sends the least that its kind allows.
+For each step of a FOLDER, the shortest first, and each strategy (dp=2,tp=2:fsdp,tensor), forecast and report of a run on
+threads say the same, to the byte: for each kind of collective the calls in a step and what all ranks send in them, and
+the most that the buffers of all ranks take at once. The report counts what ranks put into a call; a call's algorithm
+sends the least that its kind allows. Left out are collectives in a loop whose rounds depend on values, and plans whose
+strategy finds nothing to split in a step, such as spatial where there are no images.
+
+With --rows each plan is a line of FILE as soon as it has run, and plans that have one are not run again.
 """
 
 import collections
@@ -15,66 +19,85 @@ import subprocess
 import sys
 import tempfile
 
-# Bytes that a rank of n sends, of those that it puts in.
-SENT = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_gather": lambda n: n - 1, "reduce_scatter": lambda n: (n - 1) / n,
-        "all_to_all": lambda n: (n - 1) / n, "permute": lambda n: 1}
+# Bytes that n ranks send, of those that they put in together.
+SENT = {"all_reduce": lambda n, put: 2 * (n - 1) * put // n, "all_gather": lambda n, put: (n - 1) * put,
+        "reduce_scatter": lambda n, put: (n - 1) * put // n, "all_to_all": lambda n, put: (n - 1) * put // n,
+        "permute": lambda n, put: put}
 
 
-def run(step, *flags):
-    done = subprocess.run(["coll-run", str(step), *flags], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"{step} {flags}: {done.stderr[-1000:]}")
-
-
-def predicted(step, flags, folder):
-    run(step, *flags, "--plan-only", f"--explain={folder}/plan.json")
+def predicted(plan):
     totals = collections.defaultdict(lambda: [0, 0])
-    for row in json.loads((folder / "plan.json").read_text())["collectives"]:
-        if not row["is_counted"]:
-            return None
+    for row in plan["collectives"]:
         totals[row["kind"]][0] += 0 if row["shares_call"] else row["calls_per_step"]
-        totals[row["kind"]][1] += row["calls_per_step"] * row["bytes_per_call"]
-    return totals
+        totals[row["kind"]][1] += row["calls_per_step"] * row["group_bytes_per_call"] * plan["ranks"] // row["group_size"]
+    memory = sum((last - first + 1) * rank["total_bytes"] for rank in plan["memory"] for first, last in rank["ranks"])
+    return dict(totals), memory
 
 
-def measured(step, flags, folder):
-    run(step, *flags, "--steps=2", "--quiet", f"--report={folder}/report.html")
-    text = (folder / "report.html").read_text()
+def measured(report):
     totals = collections.defaultdict(lambda: [0, 0])
-    for row in json.loads(re.search(r'id="coll-data">(.*?)</script>', text, re.S)[1])["collectives"]:
+    for row in report["collectives"]:
         if row["function"] != "step":
             continue
+        put = round(row["payload_bytes_per_step"] * row["ranks"])
         totals[row["kind"]][0] += row["calls_per_step"]
-        totals[row["kind"]][1] += row["payload_bytes_per_step"] * SENT[row["kind"]](len(row["groups"][0]))
-    return totals
+        totals[row["kind"]][1] += SENT[row["kind"]](len(row["groups"][0]), put)
+    return dict(totals), report["ranks"][0]["peak_buffer_bytes"]
 
 
 def differences(want, have):
     for kind in sorted({*want, *have}):
-        calls, size = want[kind]
-        if calls != have[kind][0] or abs(size - have[kind][1]) > 1e-6 * size:
-            yield f"{kind}: predicted {calls} calls, {size:.0f} bytes, measured {have[kind][0]}, {have[kind][1]:.0f}"
+        (calls, size), (ran, sent) = want.get(kind, (0, 0)), have.get(kind, (0, 0))
+        if (calls, size) != (ran, sent):
+            yield f"{kind}: predicted {calls} calls, {size} bytes, measured {ran}, {sent}"
+
+
+def compare(folder, choice, work):
+    """A row: memory and the differences that were found, or the error of the command."""
+    mesh, strategy = choice.split(":")
+    meta = json.loads((folder / "meta.json").read_text())
+    done = subprocess.run(["coll-run", folder / "step.mlir", f"--state-args={meta['state_args']}", f"--mesh={mesh}",
+                           f"--strategy={strategy}", "--steps=1", "--quiet", f"--explain={work}/plan.json",
+                           f"--report={work}/report.html"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    row = {"step": folder.name, "plan": choice, "wrong": []}
+    if re.search(r"strategy '\w+' finds no", done.stderr):
+        return {**row, "empty": True}
+    if done.returncode:
+        return {**row, "wrong": [done.stderr[-500:]]}
+    plan = json.loads((work / "plan.json").read_text())
+    text = (work / "report.html").read_text()
+    report = json.loads(re.search(r'id="coll-data">(.*?)</script>', text, re.S)[1])
+    (want, memory), (have, peak) = predicted(plan), measured(report)
+    row |= {"memory": memory, "measured_memory": peak, "counted": all(c["is_counted"] for c in plan["collectives"])}
+    if memory != peak:
+        row["wrong"].append(f"memory: predicted {memory}, measured {peak} bytes")
+    if row["counted"]:
+        row |= {"sent": sum(size for _, size in want.values())}
+        row["wrong"] += differences(want, have)
+    return row
 
 
 def main():
-    split = sys.argv.index("--")
-    good = total = left = 0
-    with tempfile.TemporaryDirectory() as name:
-        for folder in map(pathlib.Path, sys.argv[split + 1:]):
-            meta = json.loads((folder / "meta.json").read_text())
-            for choice in sys.argv[1:split]:
-                mesh, strategy = choice.split(":")
-                flags = [f"--state-args={meta['state_args']}", f"--mesh={mesh}", f"--strategy={strategy}"]
-                want = predicted(folder / "step.mlir", flags, pathlib.Path(name))
-                if want is None:
-                    left += 1  # a loop whose rounds depend on values
-                    continue
-                wrong = list(differences(want, measured(folder / "step.mlir", flags, pathlib.Path(name))))
-                total += 1
-                good += not wrong
-                for text in wrong:
-                    print(f"{folder.name} {choice}: {text}")
-    print(f"{good} of {total} as predicted, {left} not counted")
+    words = sys.argv[1:]
+    path = pathlib.Path(words.pop(0).removeprefix("--rows=")) if words[0].startswith("--rows=") else None
+    split = words.index("--")
+    folders = sorted(map(pathlib.Path, words[split + 1:]), key=lambda folder: (folder / "step.mlir").stat().st_size)
+    kept = [json.loads(line) for line in path.read_text().splitlines()] if path and path.exists() else []
+    known = {(row["step"], row["plan"]): row for row in kept}
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        for folder in folders:
+            for choice in words[:split]:
+                row = known.get((folder.name, choice)) or compare(folder, choice, pathlib.Path(work))
+                rows.append(row)
+                for text in row["wrong"]:
+                    print(f"{folder.name} {choice}: {text}", flush=True)
+                if path and (folder.name, choice) not in known:
+                    with path.open("a") as file:
+                        print(json.dumps(row), file=file)
+    ran = [row for row in rows if "empty" not in row]
+    good, left = sum(not row["wrong"] for row in ran), sum(not row.get("counted", True) for row in ran)
+    print(f"{good} of {len(ran)} as predicted, collectives of {left} not counted; {len(rows) - len(ran)} had nothing to split")
 
 
 if __name__ == "__main__":
