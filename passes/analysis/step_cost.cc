@@ -6,9 +6,11 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/loop_count.h"
 #include "passes/analysis/reshard_plans.h"
 #include "plan/move.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -29,8 +31,16 @@ int64_t bytesOf(Type type) {
   return bytes;
 }
 
-/// Iterations of a loop with constant bounds.
-std::optional<int64_t> tripCount(scf::ForOp loop) {
+/// Iterations of an operation's regions: of a loop with constant bounds as many as it has, else
+/// one; nullopt of a loop without.
+std::optional<int64_t> tripCount(Operation *op) {
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    std::optional<LoopCount> count = findLoopCount(loop);
+    return count ? std::optional(count->trips) : std::nullopt;
+  }
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return 1;
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
                          upper = getConstantIntValue(loop.getUpperBound()),
                          step = getConstantIntValue(loop.getStep());
@@ -104,28 +114,59 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, LocalBytes local, int64_t gr
   return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
 }
 
-/// Counts operations on elements and bytes read and written. For loop nests that combine elements,
-/// all operands count; for the others only the result, since they are fused.
+/// What an operation on an element takes outside of products, as operations in them: arithmetic,
+/// and functions such as exp.
+constexpr double kArithmetic = 4, kFunction = 40;
+
+/// What the body of a loop nest takes for each of its iterations, likewise.
+double perIteration(linalg::LinalgOp op) {
+  const bool isProduct = op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 2;
+  double flops = 0;
+  for (Operation &nested : op.getBlock()->without_terminator())
+    flops += isa<math::MathDialect>(nested.getDialect()) ? kFunction : isProduct ? 1 : kArithmetic;
+  return std::max(flops, 1.0);
+}
+
+/// Whether a loop over the elements of the result computes the operation.
+bool isElementwise(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp ? linalgOp.getNumReductionLoops() == 0
+                  : OpTrait::hasElementwiseMappableTraits(op);
+}
+
+/// Whether the operation is computed in the loop of its only user, so that its result is never in
+/// memory.
+bool isFused(Operation *op) {
+  return isElementwise(op) && op->hasOneUse() && isElementwise(*op->user_begin());
+}
+
+/// Operations on elements, and memory that is read and written: of loop nests that combine
+/// elements all operands, of others the result.
 plan::Work workOf(Operation *op) {
-  double elements = 0, bytes = 0, perElement = 1;
+  double elements = 0, bytes = 0;
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       elements += tensor.getNumElements();
       bytes += static_cast<double>(bytesOf(type));
     }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) // into memory that it has already
+    return {static_cast<double>(insert.getSourceType().getNumElements()),
+            static_cast<double>(bytesOf(insert.getSourceType()))};
   if (elements == 0 ||
       isa<tensor::EmptyOp, arith::ConstantOp, AwaitOp, LoopLikeOpInterface, scf::IfOp>(op))
     return {};
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    perElement = std::max<double>(1, llvm::range_size(linalgOp.getBlock()->getOperations()) - 1);
-    elements = 1;
+    double flops = perIteration(linalgOp);
     for (int64_t range : linalgOp.getStaticLoopRanges())
-      elements *= static_cast<double>(range);
+      flops *= static_cast<double>(range);
     if (linalgOp.getNumReductionLoops() > 0)
       for (Value operand : op->getOperands())
         bytes += static_cast<double>(bytesOf(operand.getType()));
+    return {flops, isFused(op) ? 0 : bytes};
   }
-  return {elements * perElement, bytes};
+  const bool isFunction = isa_and_nonnull<math::MathDialect>(op->getDialect());
+  const double perElement = isFunction ? kFunction : isElementwise(op) ? kArithmetic : 0;
+  return {elements * perElement, isFused(op) ? 0 : bytes};
 }
 
 class CostWalk {
@@ -139,7 +180,6 @@ public:
       else if (op->getParentOp() == step || !isa<linalg::LinalgOp>(op->getParentOp()))
         addWork(op);
     });
-    cost_.computeUs = model_.cost(cost_.work);
     cost_.memoryBytes = peakBytes(step);
     return std::move(cost_);
   }
@@ -194,9 +234,7 @@ private:
 
   void addWork(Operation *op) {
     const double calls = static_cast<double>(getTripCount(op).value_or(1));
-    const plan::Work work = workOf(op);
-    cost_.work.flops += calls * work.flops;
-    cost_.work.bytes += calls * work.bytes;
+    cost_.computeUs += calls * model_.cost(workOf(op));
   }
 
   /// Arguments stay; values live from their operation to their last use in the block.
@@ -249,10 +287,7 @@ std::optional<int64_t> getTripCount(Operation *op) {
   int64_t count = 1;
   for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent);
        parent = parent->getParentOp()) {
-    if (isa<scf::WhileOp>(parent))
-      return std::nullopt;
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    std::optional<int64_t> trips = loop ? tripCount(loop) : 1;
+    std::optional<int64_t> trips = tripCount(parent);
     if (!trips)
       return std::nullopt;
     count = plan::saturatingProduct(count, *trips);
@@ -264,11 +299,10 @@ plan::Work getWork(Operation *op) {
   plan::Work work = workOf(op);
   if (isa<linalg::LinalgOp>(op))
     return work;
+  const double calls = static_cast<double>(tripCount(op).value_or(1));
   for (Region &region : op->getRegions())
     for (Operation &nested : region.getOps()) {
       const plan::Work inner = getWork(&nested);
-      auto loop = dyn_cast<scf::ForOp>(op);
-      const double calls = loop ? static_cast<double>(tripCount(loop).value_or(1)) : 1;
       work.flops += calls * inner.flops;
       work.bytes += calls * inner.bytes;
     }

@@ -1,7 +1,7 @@
 //===- step_cost.h - communication and work of a partitioned step -----*- C++ -*-===//
 //
 // Reads a function whose types are those of one rank (L4 and L5). Loops count as often as their
-// constant bounds say; the body of any other loop counts once.
+// bounds or their counter say; the body of any other loop counts once.
 //
 //===----------------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace mlir::coll {
 struct CollectiveCost {
   Operation *op = nullptr;
   int64_t calls = 1;       // in one step
-  bool isCounted = true;   // false: it stands in a loop whose bounds are not constant
+  bool isCounted = true;   // false: it stands in a loop of unknown length
   int64_t groupSize = 1;   // ranks that take part together
   int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   double microseconds = 0; // of one call; its share of one that it makes together with others
@@ -31,10 +31,9 @@ struct CollectiveCost {
 };
 
 struct StepCost {
-  std::vector<CollectiveCost> collectives; // in program order
-  ::coll::plan::Work work;                 // of one rank
-  double computeUs = 0, communicationUs = 0;
-  double wireBytes = 0; // sent by an average rank in a step
+  std::vector<CollectiveCost> collectives;   // in program order
+  double computeUs = 0, communicationUs = 0; // of one rank; operations follow one another
+  double wireBytes = 0;                      // sent by an average rank in a step
   /// The largest sum of the bytes of arguments, results and values that are alive together. It is
   /// near the memory of the buffer plan, which fuses kernels and updates state in place.
   int64_t memoryBytes = 0;
@@ -42,8 +41,8 @@ struct StepCost {
   double totalUs() const { return computeUs + communicationUs; }
 };
 
-/// How often `op` runs in one call of its function; nullopt if a loop around it has no constant
-/// bounds.
+/// How often `op` runs in one call of its function; nullopt if a loop around it is of unknown
+/// length.
 std::optional<int64_t> getTripCount(Operation *op);
 
 /// The work of one call of an operation, including its regions.

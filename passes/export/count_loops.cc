@@ -9,12 +9,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/analysis/loop_count.h"
 #include "passes/passes.h"
-
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::coll {
 
@@ -23,56 +21,10 @@ namespace mlir::coll {
 
 namespace {
 
-/// The value of a constant tensor of one integer; nullopt if it is not constant.
-std::optional<int64_t> getNumber(Value value) {
-  DenseIntElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || elements.getNumElements() != 1)
-    return std::nullopt;
-  APInt number = *elements.begin();
-  return number.getSignificantBits() <= 32 ? std::optional(number.getSExtValue()) : std::nullopt;
-}
-
-/// Carried value `index` counts from `start` by `step`.
-struct Counter {
-  unsigned index;
-  int64_t start, step, trips;
-};
-
-/// Carried values reach the body unchanged.
-bool forwardsAll(scf::WhileOp loop) {
-  return loop.getConditionOp().getArgs() == ValueRange(loop.getBeforeArguments());
-}
-
-std::optional<Counter> findCounter(scf::WhileOp loop) {
-  auto extract = loop.getConditionOp().getCondition().getDefiningOp<tensor::ExtractOp>();
-  auto compare = extract ? extract.getTensor().getDefiningOp<arith::CmpIOp>() : nullptr;
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt || !forwardsAll(loop))
-    return std::nullopt;
-  auto arg = dyn_cast<BlockArgument>(compare.getLhs());
-  std::optional<int64_t> end = getNumber(compare.getRhs());
-  if (!arg || arg.getOwner() != loop.getBeforeBody() || !end ||
-      cast<RankedTensorType>(arg.getType()).getRank() != 0)
-    return std::nullopt;
-  unsigned index = arg.getArgNumber();
-  auto next = loop.getYieldOp().getOperand(index).getDefiningOp<arith::AddIOp>();
-  std::optional<int64_t> start = getNumber(loop.getInits()[index]);
-  BlockArgument counted = loop.getAfterArguments()[index];
-  if (!next || !start || (next.getLhs() != counted && next.getRhs() != counted))
-    return std::nullopt;
-  std::optional<int64_t> step = getNumber(next.getLhs() == counted ? next.getRhs() : next.getLhs());
-  if (!step || *step <= 0)
-    return std::nullopt;
-  int64_t trips = *end > *start ? llvm::divideCeilSigned(*end - *start, *step) : 0;
-  // The counter must not wrap round.
-  unsigned width = cast<RankedTensorType>(arg.getType()).getElementTypeBitWidth();
-  if (!llvm::isIntN(width, *start + trips * *step))
-    return std::nullopt;
-  return Counter{index, *start, *step, trips};
-}
-
 class LoopCounter {
 public:
-  LoopCounter(scf::WhileOp loop, const Counter &counter) : loop(loop), counter(counter), b(loop) {}
+  LoopCounter(scf::WhileOp loop, const LoopCount &counter)
+      : loop(loop), counter(counter), b(loop) {}
 
   void replace() {
     Location loc = loop.getLoc();
@@ -106,7 +58,7 @@ public:
 private:
   /// Whether the tensor of one element is computed from the counter and constants.
   bool isCounted(Value value, unsigned depth = 8) {
-    if (value == arg_ || getNumber(value))
+    if (value == arg_ || getConstantNumber(value))
       return true;
     Operation *def = value.getDefiningOp();
     bool isScalar = def && depth > 0 && isa_and_nonnull<arith::ArithDialect>(def->getDialect()) &&
@@ -129,7 +81,7 @@ private:
       steps = arith::MulIOp::create(b, loc, steps, constant(counter.step));
       return arith::AddIOp::create(b, loc, steps, constant(counter.start));
     }
-    if (std::optional<int64_t> number = getNumber(value))
+    if (std::optional<int64_t> number = getConstantNumber(value))
       return constant(*number);
     Operation *def = value.getDefiningOp();
     SmallVector<Value> operands;
@@ -166,18 +118,18 @@ private:
   }
 
   scf::WhileOp loop;
-  Counter counter;
+  LoopCount counter;
   OpBuilder b;
   Value number_, arg_; // inside of the new loop
 };
 
 struct CountLoopsPass : public impl::CountLoopsPassBase<CountLoopsPass> {
   void runOnOperation() override {
-    SmallVector<std::pair<scf::WhileOp, Counter>> loops;
+    SmallVector<std::pair<scf::WhileOp, LoopCount>> loops;
     getOperation().walk([&](scf::WhileOp loop) {
       bool isPure = llvm::all_of(loop.getBeforeBody()->without_terminator(),
                                  [](Operation &op) { return isMemoryEffectFree(&op); });
-      if (std::optional<Counter> counter = isPure ? findCounter(loop) : std::nullopt)
+      if (std::optional<LoopCount> counter = isPure ? findLoopCount(loop) : std::nullopt)
         loops.push_back({loop, *counter});
     });
     for (auto &[loop, counter] : loops)
