@@ -9,6 +9,7 @@
 #include "passes/analysis/step_cost.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
+#include "passes/transform/strategy/strategies.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -273,10 +274,14 @@ private:
   }
 
   void tryStrategies() {
-    const bool hasHeight =
-        run::hasHeight(base_->lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction));
+    auto stepOf = [](mlir::ModuleOp module) {
+      return module.lookupSymbol<mlir::func::FuncOp>(mlir::coll::kStepFunction);
+    };
+    RareStrategies rare;
+    rare.spatial = hasHeight(stepOf(*base_));
+    rare.expert = mlir::coll::hasExperts(stepOf(folded_ ? *folded_->shorter : *base_));
     auto list = [&](size_t axes) {
-      return listStrategies(options_.ranks, axes, options_.mesh, hasHeight);
+      return listStrategies(options_.ranks, axes, options_.mesh, rare);
     };
     std::vector<PlanCandidate> plans = list(1);
     llvm::append_range(plans, list(2));

@@ -4,9 +4,9 @@
 // most of its repeated layers (layer_folding.h), is partitioned for each plan that is tried, and
 // costed (passes/analysis/step_cost.h):
 //
-//   1. every strategy but `expert` over every factorisation of the ranks into one, two and three
-//      axes; of large steps into three for the best of them; a step with few arguments instead
-//      tries every sharding of each;
+//   1. every strategy over every factorisation of the ranks into one, two and three axes; of large
+//      steps into three for the best of them; a step with few arguments instead tries every
+//      sharding of each;
 //   2. starting from the best plan, one group of arguments after the other is split in another way,
 //      as long as that is faster. Arguments of repeated layers are one group; a parameter is split
 //      alone, and together with its optimizer's state.

@@ -17,9 +17,23 @@ namespace {
 /// from outside to inside: neighbours in a mesh exchange most.
 struct Role {
   llvm::StringLiteral strategy, axis;
+  bool alsoExpert = false; // experts are split over the axis, too
+
+  bool splitsExperts() const { return alsoExpert || strategy == "expert"; }
+  /// As --strategy takes it; `isNamed` where the axis does not have the strategy's usual name.
+  std::string describe(llvm::StringRef axis, bool isNamed) const {
+    std::string text = strategy.str();
+    if (isNamed)
+      text += ":" + axis.str();
+    if (alsoExpert)
+      text += ",expert:" + axis.str();
+    return text;
+  }
 };
-constexpr Role kRoles[] = {{"data", "dp"},     {"zero1", "dp"},   {"fsdp", "fsdp"},
-                           {"sequence", "sp"}, {"spatial", "sp"}, {"tensor", "tp"}};
+constexpr Role kRoles[] = {{"data", "dp"},        {"data", "dp", true}, {"zero1", "dp"},
+                           {"zero1", "dp", true}, {"fsdp", "fsdp"},     {"fsdp", "fsdp", true},
+                           {"expert", "ep"},      {"sequence", "sp"},   {"spatial", "sp"},
+                           {"tensor", "tp"}};
 
 /// Letters and digits as they are; what a pattern gives a meaning is escaped.
 std::string escape(llvm::StringRef path) {
@@ -129,12 +143,16 @@ void factorise(int64_t ranks, size_t count, std::vector<int64_t> factors,
     }
 }
 
-std::vector<const Role *> listRoles(bool hasHeight) {
+std::vector<const Role *> listRoles(RareStrategies rare) {
   std::vector<const Role *> roles;
   for (const Role &role : kRoles)
-    if (hasHeight || role.strategy != "spatial")
+    if ((rare.spatial || role.strategy != "spatial") && (rare.expert || !role.splitsExperts()))
       roles.push_back(&role);
   return roles;
+}
+
+bool splitExpertsTwice(llvm::ArrayRef<const Role *> roles) {
+  return llvm::count_if(roles, [](const Role *role) { return role->splitsExperts(); }) > 1;
 }
 
 /// The choices of `count` roles, in their order; two that split the same exclude each other.
@@ -148,7 +166,7 @@ std::vector<std::vector<const Role *>> chooseRoles(llvm::ArrayRef<const Role *> 
         isTwice |= !roles.empty() && roles.back()->axis == all[i]->axis;
         roles.push_back(all[i]);
       }
-    if (roles.size() == count && !isTwice)
+    if (roles.size() == count && !isTwice && !splitExpertsTwice(roles))
       found.push_back(std::move(roles));
   }
   return found;
@@ -164,13 +182,16 @@ std::vector<PlanCandidate> listOverMesh(llvm::ArrayRef<const Role *> roles, size
     combinations *= choices;
   for (int64_t number = 0; number < combinations; ++number) {
     std::vector<std::string> words;
+    std::vector<const Role *> chosen;
     int64_t rest = number;
     for (const MeshAxisOption &axis : mesh) {
-      if (rest % choices > 0)
-        words.push_back((roles[rest % choices - 1]->strategy + ":" + axis.name).str());
+      if (rest % choices > 0) {
+        chosen.push_back(roles[rest % choices - 1]);
+        words.push_back(chosen.back()->describe(axis.name, /*isNamed=*/true));
+      }
       rest /= choices;
     }
-    if (words.size() != count && !(words.empty() && count == 1))
+    if ((words.size() != count && !(words.empty() && count == 1)) || splitExpertsTwice(chosen))
       continue;
     PlanCandidate plan;
     plan.mesh = describeMesh(mesh);
@@ -285,8 +306,8 @@ bool hasHeight(mlir::func::FuncOp step) {
 
 std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
                                           const std::vector<MeshAxisOption> &given,
-                                          bool hasHeight) {
-  const std::vector<const Role *> all = listRoles(hasHeight);
+                                          RareStrategies rare) {
+  const std::vector<const Role *> all = listRoles(rare);
   if (!given.empty())
     return listOverMesh(all, axes, given);
   std::vector<PlanCandidate> plans;
@@ -302,7 +323,7 @@ std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
       std::vector<std::string> mesh, words;
       for (auto [role, size] : llvm::zip_equal(roles, sizes)) {
         mesh.push_back((role->axis + "=" + llvm::Twine(size)).str());
-        words.push_back(role->strategy.str());
+        words.push_back(role->describe(role->axis, /*isNamed=*/false));
       }
       PlanCandidate plan;
       plan.mesh = llvm::join(mesh, ",");

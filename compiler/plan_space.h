@@ -47,11 +47,17 @@ std::vector<std::string> listShardings(const ArgumentGroup &group,
 /// `sequence` does not.
 bool hasHeight(mlir::func::FuncOp step);
 
+/// Strategies that only some steps have anything for.
+struct RareStrategies {
+  bool spatial = false, expert = false;
+};
+
 /// Every choice of strategies for `axes` axes: over every factorisation of the ranks or, if the
-/// user gave a mesh, over its axes. With one axis, also the plan that splits nothing. `spatial` is
-/// among them only if `hasHeight`.
+/// user gave a mesh, over its axes. With one axis, also the plan that splits nothing. Experts are
+/// split over an axis of their own, or over one that splits the batch, too.
 std::vector<PlanCandidate> listStrategies(int64_t ranks, size_t axes,
-                                          const std::vector<MeshAxisOption> &given, bool hasHeight);
+                                          const std::vector<MeshAxisOption> &given,
+                                          RareStrategies rare);
 
 /// Whether one list of strategies contains another one.
 bool extends(llvm::StringRef strategies, llvm::StringRef others);

@@ -156,6 +156,37 @@ TEST(PlanSpace, AParameterIsAlsoSplitWithItsOptimizersState) {
   EXPECT_FALSE(covers("er_*", "w/layer_*"));
 }
 
+std::set<std::string> describe(const std::vector<PlanCandidate> &plans) {
+  std::set<std::string> texts;
+  for (const PlanCandidate &plan : plans)
+    texts.insert(plan.describe());
+  return texts;
+}
+
+TEST(PlanSpace, ExpertsHaveAnAxisOfTheirOwnOrThatOfTheBatch) {
+  const RareStrategies experts{/*spatial=*/false, /*expert=*/true};
+  const std::set<std::string> one = describe(listStrategies(4, 1, {}, experts)),
+                              two = describe(listStrategies(4, 2, {}, experts));
+  for (const char *plan :
+       {"--mesh=ep=4 --strategy=expert", "--mesh=dp=4 --strategy=data,expert:dp",
+        "--mesh=dp=4 --strategy=zero1,expert:dp", "--mesh=fsdp=4 --strategy=fsdp,expert:fsdp"})
+    EXPECT_TRUE(one.count(plan)) << plan;
+  for (const char *plan :
+       {"--mesh=dp=2,ep=2 --strategy=data,expert", "--mesh=ep=2,tp=2 --strategy=expert,tensor",
+        "--mesh=dp=2,tp=2 --strategy=data,expert:dp,tensor"})
+    EXPECT_TRUE(two.count(plan)) << plan;
+  EXPECT_FALSE(two.count("--mesh=dp=2,ep=2 --strategy=data,expert:dp,expert"));
+  const std::set<std::string> given = describe(listStrategies(4, 2, {{"a", 2}, {"b", 2}}, experts));
+  EXPECT_TRUE(given.count("--mesh=a=2,b=2 --strategy=data:a,expert:b"));
+  EXPECT_TRUE(given.count("--mesh=a=2,b=2 --strategy=data:a,expert:a,tensor:b"));
+}
+
+TEST(PlanSpace, StepsWithoutExpertsDoNotTryToSplitThem) {
+  for (size_t axes : {1u, 2u, 3u})
+    for (const std::string &plan : describe(listStrategies(8, axes, {}, {})))
+      EXPECT_EQ(plan.find("expert"), std::string::npos) << plan;
+}
+
 TEST(AutoStrategy, ListsTheBestPlanOfEachStrategy) {
   Loaded loaded;
   load(loaded, 3);

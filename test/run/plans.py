@@ -13,6 +13,8 @@ import tempfile
 
 BY_HAND = [("dp=4", "data"), ("dp=4", "fsdp"), ("dp=4", "zero1"), ("tp=4", "tensor"),
            ("fsdp=2,tp=2", "fsdp,tensor"), ("dp=2,tp=2", "zero1,tensor"), ("dp=2,sp=2", "data,sequence")]
+EXPERTS = [("ep=4", "expert"), ("dp=4", "data,expert:dp"), ("dp=4", "fsdp,expert:dp"), ("dp=2,ep=2", "data,expert"),
+           ("ep=2,tp=2", "expert,tensor")]
 TOLERANCE = 1 + 1e-9
 
 
@@ -38,7 +40,7 @@ def compare_strategies(folder):
     print(f"{folder.name}: {predicted(found):.1f} us of {found['search']['tried']} plans, bound "
           f"{found['search']['bound_us']:.1f} us")
     faster = []
-    for mesh, strategy in BY_HAND:
+    for mesh, strategy in BY_HAND + (EXPERTS if folder.name.startswith("moe_") else []):
         other = foresee(folder / "step.mlir", state, f"--mesh={mesh}", f"--strategy={strategy}")
         if predicted(found) > predicted(other) * TOLERANCE:
             faster.append(f"{folder.name}: {strategy} on {mesh}, {predicted(other):.1f} us")

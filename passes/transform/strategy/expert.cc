@@ -21,9 +21,20 @@ namespace {
 
 class ExpertSplitter {
 public:
-  ExpertSplitter(StepSharding &sharding, StringAttr axis)
-      : sharding_(sharding), axis_(axis), ranks_(*sharding.getMesh().getAxisSize(axis.getValue())),
-        weights_(sharding) {}
+  ExpertSplitter(StepSharding &sharding, StringAttr axis, int64_t ranks)
+      : sharding_(sharding), axis_(axis), ranks_(ranks), weights_(sharding) {}
+
+  /// Whether the step has experts, as many as ranks at least.
+  bool hasExperts() {
+    bool found = false;
+    weights_.walk(
+        [&](Operation *op) {
+          forEachExpert(op, weights_.ruleOf(op),
+                        [&](const Weights &, unsigned, unsigned) { found = true; });
+        },
+        [](Value, Value) {});
+    return found;
+  }
 
   bool run() {
     auto ignore = [](Value, Value) {};
@@ -60,15 +71,21 @@ private:
     }
   }
 
+  /// Of these, those that the tokens have, too: they count experts for certain.
+  void forEachExpert(Operation *op, const ShardingRule &rule, Decide decide) {
+    forEachDim(op, rule, [&](const Weights &weights, unsigned operand, unsigned dim) {
+      if (findDim(rule.operands[1 - operand], rule.operands[operand][dim].factor) >= 0)
+        decide(weights, operand, dim);
+    });
+  }
+
   void splitBatched(Operation *op) {
     const ShardingRule &rule = weights_.ruleOf(op);
     if (isProduct(op, rule))
       for (Value operand : op->getOperands())
         if (const Weights *weights = weights_.find(operand))
           isMultiplied_.insert(weights->argument);
-    forEachDim(op, rule, [&](const Weights &weights, unsigned operand, unsigned dim) {
-      if (findDim(rule.operands[1 - operand], rule.operands[operand][dim].factor) < 0)
-        return;
+    forEachExpert(op, rule, [&](const Weights &weights, unsigned, unsigned dim) {
       hasExperts_ = true; // even where a pattern has decided how they are split
       split(weights, dim);
     });
@@ -180,7 +197,13 @@ private:
 } // namespace
 
 bool splitExperts(StepSharding &sharding, StringAttr axis) {
-  return ExpertSplitter(sharding, axis).run();
+  const int64_t ranks = *sharding.getMesh().getAxisSize(axis.getValue());
+  return ExpertSplitter(sharding, axis, ranks).run();
+}
+
+bool hasExperts(func::FuncOp step) {
+  StepSharding whole(step, MeshOp());
+  return ExpertSplitter(whole, StringAttr(), /*ranks=*/2).hasExperts();
 }
 
 } // namespace mlir::coll

@@ -34,6 +34,9 @@ void splitWeights(StepSharding &sharding, StringAttr axis);
 /// Splits the weights of experts over `axis`, some experts a rank. False if the step has none.
 bool splitExperts(StepSharding &sharding, StringAttr axis);
 
+/// Whether a step has weights of two experts or more.
+bool hasExperts(func::FuncOp step);
+
 // spatial.cc
 
 /// The first dimension of a batch argument, behind the batch itself, that a convolution or a
