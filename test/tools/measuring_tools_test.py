@@ -630,6 +630,10 @@ class CollInfoTest(unittest.TestCase):
         self.assertEqual(link["between"], [host["name"], host["name"]])
         self.assertGreater(link["bandwidth_gb_per_s"], 0)
         self.assertGreater(link["latency_us"], 0)
+        more = json.loads(run("coll-info", "--topology=3").stdout)
+        self.assertEqual(more["hosts"][0]["ranks"], 3)
+        for bad in ("--topology=", "--topology=0", "--topology=1025", "--topology=2x"):
+            self.assertEqual(run("coll-info", bad).returncode, 2)
 
     def test_options(self):
         self.assertEqual(run("coll-info", "--help").returncode, 0)

@@ -2,9 +2,11 @@
 
 #include "plan/topology.h"
 #include "runtime/backend/backend.h"
+#include "runtime/base/env.h"
 #include "runtime/base/machine.h"
 #include "runtime/base/thread.h"
 #include "runtime/step/abi/gemm.h"
+#include "runtime/step/affinity.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,92 +23,112 @@ namespace coll::info {
 
 namespace {
 
-constexpr int64_t kLargeElems = 2 << 20; // of f32: larger than the caches of cores
-constexpr int kLargeCalls = 8, kSmallCalls = 500;
-constexpr int64_t kWorkElems = 128 << 10;
+constexpr int64_t kSide = 256;             // of square matrices
+constexpr int64_t kLargeElems = 2 << 20;   // of f32: larger than the caches of cores
+constexpr int64_t kPieceElems = 128 << 10; // as a kernel of a small step has them
 constexpr int kMostRanks = 8;
+// A time is that of the fastest batch of turns: slower ones have other programs' work in them.
+constexpr int kBatches = 60, kTurns = 20;
 
-// The time of an all_gather in microseconds: of one element, of one element between pieces of work
-// as in a step, and of kLargeElems on all ranks together.
-struct GatherTimes {
-  double smallUs = 0, betweenUs = 0, largeUs = 0;
+// Microseconds until the slowest of ranks that work at once is done.
+struct Times {
+  double product = 0, copy = 0;        // of matrices, and of large tensors
+  double smallCall = 0, largeCall = 0; // all_gather of an element a rank, of large tensors
+  double piece = 0, pieceAndCall = 0;  // a short copy, and one with a small call behind it
 };
 
-// Returns the microseconds of one all_gather: the best of `calls` calls, after a warm-up call.
-rt::Result<double> timeCalls(rt::Communicator &group, int64_t ranks, int64_t elems, int calls) {
-  std::vector<float> source(static_cast<size_t>(elems)),
-      target(static_cast<size_t>(ranks) * source.size());
-  rt::Call call;
-  call.kind = rt::OpKind::AllGather;
-  call.src = source.data();
-  call.dst = target.data();
-  call.count = elems;
-  double best = HUGE_VAL;
-  for (int i = 0; i <= calls; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    COLL_RETURN_IF_ERROR(group.run(call));
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    best = i == 0 ? best : std::min(best, took.count());
+// One rank of those that measure together.
+class Rank {
+public:
+  Rank(rt::Communicator &group, int64_t ranks)
+      : group_(group), ranks_(ranks), source_(kLargeElems, 1), target_(source_) {}
+
+  rt::Status run(Times &times) {
+    auto copy = [&](int64_t elems) {
+      std::copy(source_.begin(), source_.begin() + elems, target_.begin());
+      return rt::Status();
+    };
+    COLL_RETURN_IF_ERROR(time(times.product, 1, [&] { return multiply(); }));
+    COLL_RETURN_IF_ERROR(time(times.copy, 1, [&] { return copy(kLargeElems); }));
+    COLL_RETURN_IF_ERROR(time(times.smallCall, kTurns, [&] { return gather(1); }));
+    COLL_RETURN_IF_ERROR(time(times.largeCall, 1, [&] { return gather(kLargeElems / ranks_); }));
+    COLL_RETURN_IF_ERROR(time(times.piece, kTurns, [&] { return copy(kPieceElems); }));
+    return time(times.pieceAndCall, kTurns, [&]() -> rt::Status {
+      COLL_RETURN_IF_ERROR(copy(kPieceElems));
+      return gather(1);
+    });
   }
-  return best;
-}
 
-// Returns the median time of calls between pieces of work, which the ranks do not end at the same
-// time. A piece is as long as a kernel of a small step, and larger than the caches next to a core.
-rt::Result<double> timeBetweenWork(rt::Communicator &group, int64_t ranks) {
-  std::vector<float> source(1), target(static_cast<size_t>(ranks)), from(kWorkElems, 1), to(from);
-  rt::Call call;
-  call.kind = rt::OpKind::AllGather;
-  call.src = source.data();
-  call.dst = target.data();
-  call.count = 1;
-  std::vector<double> times;
-  for (int i = 0; i < kSmallCalls; ++i) {
-    std::copy(from.begin(), from.end(), to.begin());
-    const auto start = std::chrono::steady_clock::now();
-    COLL_RETURN_IF_ERROR(group.run(call));
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    times.push_back(took.count());
+private:
+  rt::Status gather(int64_t elems) {
+    rt::Call call;
+    call.kind = rt::OpKind::AllGather;
+    call.src = source_.data();
+    call.dst = target_.data();
+    call.count = elems;
+    return group_.run(call);
   }
-  std::nth_element(times.begin(), times.begin() + kSmallCalls / 2, times.end());
-  return times[kSmallCalls / 2];
-}
 
-// Makes the measurements of one rank.
-rt::Status measure(rt::Endpoint &endpoint, int ranks, GatherTimes &times) {
-  std::vector<int> all(static_cast<size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  rt::Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(all);
-  if (!group)
-    return group.status();
-  const rt::Result<double> small = timeCalls(**group, ranks, 1, kSmallCalls);
-  if (!small)
-    return small.status();
-  const rt::Result<double> large = timeCalls(**group, ranks, kLargeElems / ranks, kLargeCalls);
-  if (!large)
-    return large.status();
-  const rt::Result<double> between = timeBetweenWork(**group, ranks);
-  if (!between)
-    return between.status();
-  times.smallUs = *small;
-  times.betweenUs = *between;
-  times.largeUs = *large;
-  return {};
-}
+  rt::Status multiply() {
+    rt::Gemm gemm;
+    gemm.m = gemm.n = gemm.k = kSide;
+    gemm.lda = gemm.ldb = gemm.ldc = kSide;
+    gemm.a = source_.data();
+    gemm.b = source_.data() + kSide * kSide;
+    gemm.c = target_.data();
+    return rt::runGemm(gemm);
+  }
 
-// Rounds to two digits, because a second measurement does not repeat more.
+  // All ranks begin a batch together, and it ends with the last of them. The first is not counted.
+  template <typename Turn>
+  rt::Status time(double &us, int turns, Turn turn) {
+    us = HUGE_VAL;
+    for (int batch = 0; batch <= kBatches; ++batch) {
+      COLL_RETURN_IF_ERROR(gather(1));
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < turns; ++i)
+        COLL_RETURN_IF_ERROR(turn());
+      COLL_RETURN_IF_ERROR(gather(1));
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - start;
+      if (batch > 0)
+        us = std::min(us, std::max(took.count(), 0.001) / turns);
+    }
+    return {};
+  }
+
+  rt::Communicator &group_;
+  int64_t ranks_;
+  std::vector<float> source_, target_;
+};
+
+// Two digits are more than a second measurement repeats.
 double rounded(double value) {
   const double scale = std::pow(10, 1 - std::floor(std::log10(value)));
   return std::round(value * scale) / scale;
 }
 
-// Measures between ranks of backend `threads`; returns rank 0's times.
-rt::Result<GatherTimes> measureGathers(int ranks) {
+rt::Status measureRank(rt::Endpoint &endpoint, const rt::Affinity &affinity, int rank, int ranks,
+                       Times &times) {
+  COLL_RETURN_IF_ERROR(affinity.pinThisThread(rank));
+  std::vector<int> all(static_cast<size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  rt::Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(all);
+  if (!group)
+    return group.status();
+  return Rank(**group, ranks).run(times);
+}
+
+// Of ranks of backend `threads`, placed as COLL_AFFINITY says; rank 0's times.
+rt::Result<Times> measureRanks(int ranks) {
   rt::BackendOptions options;
   options.numRanks = ranks;
   rt::Result<std::unique_ptr<rt::Backend>> backend = rt::createBackend("threads", options);
   if (!backend)
     return backend.status();
+  rt::Result<rt::Affinity> affinity = rt::Affinity::create(rt::envString(rt::EnvVar::Affinity));
+  if (!affinity)
+    return affinity.status();
   std::vector<std::unique_ptr<rt::Endpoint>> endpoints;
   for (int rank = 0; rank < ranks; ++rank) {
     rt::Result<std::unique_ptr<rt::Endpoint>> endpoint = (*backend)->endpoint(rank);
@@ -116,9 +138,12 @@ rt::Result<GatherTimes> measureGathers(int ranks) {
   }
   for (auto &endpoint : endpoints)
     endpoint->enter();
-  std::vector<GatherTimes> times(endpoints.size());
+  std::vector<Times> times(endpoints.size());
   std::vector<rt::Status> ended(endpoints.size());
-  auto runRank = [&](size_t rank) { ended[rank] = measure(*endpoints[rank], ranks, times[rank]); };
+  auto runRank = [&](size_t rank) {
+    ended[rank] =
+        measureRank(*endpoints[rank], *affinity, static_cast<int>(rank), ranks, times[rank]);
+  };
   std::vector<std::thread> threads(endpoints.size());
   rt::Status started;
   for (size_t rank = 1; rank < threads.size() && started.ok(); ++rank)
@@ -138,75 +163,45 @@ rt::Result<GatherTimes> measureGathers(int ranks) {
   return times[0];
 }
 
-// Rounds and bytes are derived from calls one after the other. The extra time of a call between
-// work is the wait for the slowest rank.
-rt::Result<plan::Topology::Link> measureLink() {
-  const int ranks = std::clamp(rt::numAllowedProcessors(), 2, kMostRanks);
-  const rt::Result<GatherTimes> times = measureGathers(ranks);
-  if (!times)
-    return times.status();
+// What a rank computes while the others do so, too.
+void describeHost(const Times &times, plan::Topology::Host &host) {
+  host.gflopPerS = rounded(2.0 * kSide * kSide * kSide / times.product * 1e-3);
+  host.memoryGbPerS = rounded(2.0 * 4.0 * kLargeElems / times.copy * 1e-3);
+}
+
+// Rounds and bytes are those of calls one behind the other; what a call between work takes more is
+// the wait for the slowest rank.
+void describeLink(const Times &times, int ranks, plan::Topology::Link &link) {
   const double rounds = std::ceil(std::log2(ranks));
   const double bytes = static_cast<double>(kLargeElems / ranks * (ranks - 1)) * 4;
-  plan::Topology::Link link;
-  link.gbPerS = rounded(bytes / std::max(times->largeUs - times->smallUs, 0.001) * 1e-3);
-  link.latencyUs = rounded(std::max(times->smallUs / rounds, 0.001));
-  link.callUs = rounded(std::max(times->betweenUs - times->smallUs, 0.001));
-  return link;
-}
-
-// Returns the seconds of `work`: the best of some runs, after a warm-up.
-template <typename Work>
-double timeBest(Work work) {
-  constexpr int kRuns = 5;
-  double best = HUGE_VAL;
-  for (int i = 0; i <= kRuns; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    best = i == 0 ? best : std::min(best, took.count());
-  }
-  return std::max(best, 1e-9);
-}
-
-// Measures what one core can do: a product of matrices, and a copy larger than the caches.
-rt::Status measureCore(plan::Topology::Host &host) {
-  constexpr int64_t kSide = 512;
-  std::vector<float> a(kSide * kSide, 1), b(a), c(a);
-  rt::Gemm gemm;
-  gemm.m = gemm.n = gemm.k = kSide;
-  gemm.lda = gemm.ldb = gemm.ldc = kSide;
-  gemm.a = a.data();
-  gemm.b = b.data();
-  gemm.c = c.data();
-  rt::prepareGemm();
-  rt::Status status;
-  const double product = timeBest([&] { status = rt::runGemm(gemm); });
-  COLL_RETURN_IF_ERROR(status);
-  host.gflopPerS = rounded(2.0 * kSide * kSide * kSide / product * 1e-9);
-  std::vector<float> source(4 * kLargeElems, 1), target(source);
-  const double copy = timeBest([&] { std::copy(source.begin(), source.end(), target.begin()); });
-  host.memoryGbPerS = rounded(2.0 * 4.0 * static_cast<double>(source.size()) / copy * 1e-9);
-  return {};
+  const double call = times.pieceAndCall - times.piece - times.smallCall;
+  link.gbPerS = rounded(bytes / std::max(times.largeCall - times.smallCall, 0.001) * 1e-3);
+  link.latencyUs = rounded(std::max(times.smallCall / rounds, 0.001));
+  link.callUs = rounded(std::max(call, 0.001));
 }
 
 } // namespace
 
-int printTopology() {
+int printTopology(int64_t ranks) {
   char name[256] = "localhost";
   gethostname(name, sizeof(name) - 1);
+  const int64_t measured = ranks > 0 ? ranks : rt::numAllowedProcessors();
+  const int together = static_cast<int>(std::clamp<int64_t>(measured, 2, kMostRanks));
+  rt::prepareGemm();
+  rt::reserveGemm(together);
+  const rt::Result<Times> times = measureRanks(together);
+  if (!times) {
+    std::fprintf(stderr, "coll-info: %s\n", times.status().toString().c_str());
+    return 1;
+  }
   plan::Topology topology;
-  topology.hosts.push_back({name, std::max<int64_t>(1, std::thread::hardware_concurrency())});
-  if (rt::Status status = measureCore(topology.hosts.front()); !status.ok()) {
-    std::fprintf(stderr, "coll-info: %s\n", status.toString().c_str());
-    return 1;
-  }
-  rt::Result<plan::Topology::Link> link = measureLink();
-  if (!link) {
-    std::fprintf(stderr, "coll-info: %s\n", link.status().toString().c_str());
-    return 1;
-  }
-  link->from = link->to = name;
-  topology.links.push_back(*link);
+  plan::Topology::Host &host = topology.hosts.emplace_back();
+  host.name = name;
+  host.ranks = ranks > 0 ? ranks : std::max<int64_t>(1, std::thread::hardware_concurrency());
+  describeHost(*times, host);
+  plan::Topology::Link &link = topology.links.emplace_back();
+  link.from = link.to = name;
+  describeLink(*times, together, link);
   std::printf("%s", plan::toJson(topology).c_str());
   return 0;
 }
