@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Measures the plans that --strategy=auto finds beside hand-written strategies: time a step, predicted and measured.
 
-usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=5] [--out=FILE.jsonl] [NAME...]
+usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=5] [--busy] [--out=FILE.jsonl] [NAME...]
 
 Two plans of auto are measured: the one that is predicted to be best, and the one that --time-plans takes of the eight
-that are. A plan that is also written by hand is measured once. Ranks are kept on processors of their own (--cores).
+that are. A plan that is also written by hand is measured once. Ranks are kept on processors of their own (--cores,
+COLL_AFFINITY=compact). Plans take turns; a plan's time is its median step, in the median turn. On a machine with other
+work (--busy) it is the step that a tenth of the steps are faster than, in the fastest turn.
 """
 
 import argparse
@@ -26,10 +28,12 @@ NAMES = ["gpt_tiny_adamw", "gpt_12layer_adamw", "llama_scan_layers_adamw", "resn
 def list_by_hand(ranks):
     """The named strategies over all ranks, and in pairs over each way to split these in two; three for 8 ranks."""
     plans = [f"--mesh={axis}={ranks} --strategy={name}" for axis, name in
-             (("dp", "data"), ("dp", "zero1"), ("fsdp", "fsdp"), ("tp", "tensor"), ("sp", "sequence"), ("sp", "spatial"))]
+             (("dp", "data"), ("dp", "zero1"), ("fsdp", "fsdp"), ("tp", "tensor"), ("sp", "sequence"), ("sp", "spatial"),
+              ("ep", "expert"), ("dp", "data,expert:dp"), ("fsdp", "fsdp,expert:fsdp"))]
     for first in (n for n in range(2, ranks) if ranks % n == 0):
         for axes, names in (("dp tp", "data,tensor"), ("dp tp", "zero1,tensor"), ("fsdp tp", "fsdp,tensor"), ("dp fsdp", "data,fsdp"),
-                            ("dp sp", "data,sequence"), ("dp sp", "zero1,sequence"), ("dp sp", "data,spatial")):
+                            ("dp sp", "data,sequence"), ("dp sp", "zero1,sequence"), ("dp sp", "data,spatial"),
+                            ("dp ep", "data,expert")):
             a, b = axes.split()
             plans.append(f"--mesh={a}={first},{b}={ranks // first} --strategy={names}")
     if ranks == 8:
@@ -86,11 +90,9 @@ class Bench:
         self.run_tool = pinned + ([options.tools, "run"] if options.tools.is_file() else [options.tools / "coll-run"])
         info = pinned + ([options.tools, "info"] if options.tools.is_file() else [options.tools / "coll-info"])
         self.topology = folder / "topology.json"
-        text = subprocess.run([*info, "--topology"], capture_output=True, text=True, check=True).stdout
-        topology = json.loads(text)
-        topology["hosts"][0]["ranks"] = max(topology["hosts"][0]["ranks"], options.ranks)
-        self.topology.write_text(json.dumps(topology))
-        self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache")}
+        self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache"), "COLL_AFFINITY": "compact"}
+        self.topology.write_text(subprocess.run([*info, f"--topology={options.ranks}"], capture_output=True, text=True, check=True,
+                                                env=self.environment).stdout)
 
     def call(self, *words):
         more = [f"--ranks={self.options.ranks}", f"--topology={self.topology}"]
@@ -103,9 +105,13 @@ class Bench:
         return self.call(*step, *plan, "--plan-only", f"--explain={path}") and json.loads(path.read_text())
 
     def measure(self, step, data, plan, steps):
-        said = self.call(*step, *data, *plan, f"--steps={steps}")
-        found = said and re.search(r"([\d.e+-]+) ms/step", said)
-        return 1e3 * float(found[1]) if found else None
+        """Microseconds of a step, without the first ones."""
+        path = self.folder / "report.html"
+        if self.call(*step, *data, *plan, f"--steps={steps}", f"--report={path}") is None:
+            return None
+        report = json.loads(re.search(r'id="coll-data">(.*?)</script>', path.read_text(), re.S)[1])
+        times = sorted(point[2] / 1e3 for point in report["step_ns"]["points"][3:])
+        return times[len(times) // (10 if self.options.busy else 2)]
 
     def choose_measured(self, step):
         """The plan that --time-plans takes."""
@@ -133,7 +139,7 @@ class Bench:
         predicted, steps, times = {}, {}, {}
         for plan in dict.fromkeys([*filter(None, chosen.values()), *hand]):
             forecast = self.predict(step, shlex.split(plan))
-            took = forecast and self.measure(step, data, shlex.split(plan), 5)
+            took = forecast and self.measure(step, data, shlex.split(plan), 20)
             if took:
                 predicted[plan] = round(forecast["predicted"]["compute_us"] + forecast["predicted"]["communication_us"], 1)
                 steps[plan] = max(10, min(1000, int(1e6 * self.options.seconds / took)))
@@ -142,7 +148,8 @@ class Bench:
             for plan in times:
                 took = self.measure(step, data, shlex.split(plan), steps[plan])
                 times[plan] += [took] if took else []
-        measured = {plan: statistics.median(took) for plan, took in times.items() if took}
+        middle = min if self.options.busy else statistics.median
+        measured = {plan: middle(took) for plan, took in times.items() if took}
         hand = [plan for plan in hand if plan in measured]
         peer = min(hand, key=measured.get)
         for how, plan in chosen.items():
@@ -163,6 +170,7 @@ def main():
     parser.add_argument("--cores", help="processors that ranks run on, as taskset takes them")
     parser.add_argument("--seconds", type=float, default=0.2, help="of steps in one measurement")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--busy", action="store_true", help="the machine has other work")
     parser.add_argument("--all", action="store_true", help="also says what each plan took: predicted, measured")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
