@@ -19,8 +19,8 @@ struct LoopCount {
   int64_t start, step, trips;
 };
 
-/// Of a loop that runs while a counter is below a constant, and whose condition hands the carried
-/// values on as they are; nullopt for any other.
+/// Finds the counter of a loop that runs while it is below a constant, and whose condition passes
+/// the carried values on unchanged; nullopt for any other loop.
 std::optional<LoopCount> findLoopCount(scf::WhileOp loop);
 
 } // namespace mlir::coll

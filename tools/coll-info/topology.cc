@@ -129,7 +129,7 @@ rt::Status measureRank(rt::Endpoint &endpoint, const rt::Affinity &affinity, int
   return Rank(**group, ranks).run(times);
 }
 
-// Of ranks of backend `threads`, placed as COLL_AFFINITY says; rank 0's times.
+// Measures ranks of backend `threads`, placed as COLL_AFFINITY says. Returns the times of rank 0.
 rt::Result<Times> measureRanks(int ranks) {
   rt::BackendOptions options;
   options.numRanks = ranks;

@@ -71,7 +71,7 @@ private:
     }
   }
 
-  /// Of these, those that the tokens have, too: they count experts for certain.
+  /// Calls `decide` only for dimensions that the tokens have, too: these count experts for certain.
   void forEachExpert(Operation *op, const ShardingRule &rule, Decide decide) {
     forEachDim(op, rule, [&](const Weights &weights, unsigned operand, unsigned dim) {
       if (findDim(rule.operands[1 - operand], rule.operands[operand][dim].factor) >= 0)
