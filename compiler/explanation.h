@@ -46,7 +46,7 @@ struct ExplainedCollective {
   std::string avoid;       // the annotation that avoids a gather for work which every rank repeats
   int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   int64_t calls = 1;       // in one step
-  bool isCounted = true;   // false: it runs in a loop of unknown length; `calls` is of one turn
+  bool isCounted = true;   // false: calls depend on values; those of one turn and of all branches
   double microseconds = 0; // predicted, of one call; its share of one for several tensors
   bool sharesCall = false; // it is in the call of the one before
 

@@ -164,7 +164,7 @@ void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
     const std::string kind = entry.kind + (entry.reduction.empty() ? "" : " " + entry.reduction);
     table.add({kind, "over " + describeGroup(entry), formatBytes(entry.wireBytes()),
                microseconds(entry.microseconds),
-               std::to_string(entry.calls) + "x" + (entry.isCounted ? "" : " or more"),
+               std::to_string(entry.calls) + "x" + (entry.isCounted ? "" : ", depends on values"),
                entry.why + (entry.location.empty() ? "" : " (" + entry.location + ")")});
   }
   table.print(os);

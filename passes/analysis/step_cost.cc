@@ -195,7 +195,7 @@ private:
     std::optional<int64_t> calls = getTripCount(op);
     CollectiveCost entry;
     entry.op = op;
-    entry.isCounted = calls.has_value();
+    entry.isCounted = calls.has_value() && !op->getParentOfType<scf::IfOp>();
     entry.calls = calls.value_or(1);
     entry.groupSize = size;
     auto timeFor = [&](const plan::MoveBytes &bytes) {

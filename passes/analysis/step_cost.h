@@ -18,7 +18,7 @@ namespace mlir::coll {
 struct CollectiveCost {
   Operation *op = nullptr;
   int64_t calls = 1;       // in one step
-  bool isCounted = true;   // false: it stands in a loop of unknown length
+  bool isCounted = true;   // false: it stands in a loop of unknown length, or in a branch
   int64_t groupSize = 1;   // ranks that take part together
   int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   double microseconds = 0; // of one call; its share of one that it makes together with others

@@ -5,8 +5,9 @@ usage: predicted_bytes.py [--rows=FILE.jsonl] MESH:STRATEGY… -- FOLDER…
 For each step of a FOLDER, the shortest first, and each strategy (dp=2,tp=2:fsdp,tensor), forecast and report of a run on
 threads say the same, to the byte: for each kind of collective the calls in a step and what all ranks send in them, and
 the most that the buffers of all ranks take at once. The report counts what ranks put into a call; a call's algorithm
-sends the least that its kind allows. Left out are collectives in a loop whose rounds depend on values, and plans whose
-strategy finds nothing to split in a step, such as spatial where there are no images.
+sends the least that its kind allows. Left out are the collectives of steps in which values decide how many run (in
+loops and branches), and plans whose strategy finds nothing to split in a step, such as spatial where there are no
+images.
 
 With --rows each plan is a line of FILE as soon as it has run, and plans that have one are not run again.
 """
