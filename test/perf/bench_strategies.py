@@ -154,7 +154,7 @@ class Bench:
         peer = min(hand, key=measured.get)
         for how, plan in chosen.items():
             if plan in measured:
-                put_row({**begin_row(f"bench_strategies.py --ranks={self.options.ranks} {name}"), "run": how, "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": round(measured[plan], 1),
+                put_row({**begin_row(f"bench_strategies.py --ranks={self.options.ranks} {name}"), "run": how + (", busy" if self.options.busy else ""), "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": round(measured[plan], 1),
                          "peer": round(measured[peer], 1), "peer_name": peer, "ratio": round(measured[peer] / measured[plan], 3),
                          "chosen": plan, "ours_predicted": predicted[plan], "peer_predicted": min(predicted[plan] for plan in hand),
                          "by_hand": len(hand)}, self.options.out)
