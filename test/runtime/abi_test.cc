@@ -414,7 +414,7 @@ TEST_F(AbiTest, ContractRefusesBadArguments) {
   expectInvalid(contract(c), "a product of f32 gives f32, not bf16");
   c = contractionOf(kCollF64, kCollF64, 2, 2, 2);
   c.compute = kCollComputeF32;
-  expectInvalid(contract(c), "go together");
+  expectInvalid(contract(c), "vice versa");
   c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
   c.epilogue = kCollEpilogueBias;
   expectInvalid(contract(c), "the bias is null");
