@@ -144,7 +144,7 @@ class ReportInBrowserTest(unittest.TestCase):
         return shown
 
     def test_a_training_run(self):
-        page = self.report(MLP / "step.mlir", "--ranks=4", "--state-args=8",
+        page = self.report(MLP / "step.mlir", "--ranks=4", "--state-args=8", "--combine=0",
                            f"--data={MLP / 'reference.npz'}", "--check")
         everything = ("outputs", "times", "timeline", "shape", "collectives", "memory", "checks",
                       "details")

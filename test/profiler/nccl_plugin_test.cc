@@ -276,7 +276,7 @@ TEST(NcclProfilerTest, RunGoesOnWhereTheTraceCannotBeWritten) {
 TEST(NcclProfilerTest, UnknownEventIsOneLineAndTurnsThePluginOff) {
   Outcome run = play("whatever", {"COLL_PROFILER_EVENTS=coll,cull"});
   EXPECT_EQ(run.code, 0);
-  EXPECT_NE(run.errors.find("\"cull\" is no event"), std::string::npos) << run.errors;
+  EXPECT_NE(run.errors.find("\"cull\" is not an event"), std::string::npos) << run.errors;
   EXPECT_NE(run.errors.find("proxy_op"), std::string::npos) << run.errors;
 }
 
