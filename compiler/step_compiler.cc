@@ -90,7 +90,7 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.verify = target.verify;
   options.topology = target.topology;
   options.narrowSums = target.narrowSums;
-  options.combineBytes = target.combineBytes;
+  options.combineBytes = target.combineBytes.value_or(kCombineBytes);
   options.ranks = target.ranks.value_or(0);
   if (file.ir->level != Level::Step) {
     if (!target.strategy.empty() || !target.shards.empty() || target.stages > 0 ||
@@ -98,6 +98,9 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
       return makeError("--strategy, --shard, --stages, --root, --accumulate and --staleness are "
                        "for a step that is not distributed yet; '" +
                        file.path + "' is " + describe(file.ir->level));
+    if (target.combineBytes && file.ir->level != Level::Annotated)
+      return makeError("--combine is for a step that is not partitioned yet; '" + file.path +
+                       "' is " + describe(file.ir->level));
     return options;
   }
   if (target.stages > 0)
@@ -134,7 +137,7 @@ llvm::Expected<PlanSearch> search(const StepFile &file, const Target &target,
   searched.shards = target.shards;
   searched.topology = target.topology;
   searched.narrowSums = target.narrowSums;
-  searched.combineBytes = target.combineBytes;
+  searched.combineBytes = target.combineBytes.value_or(kCombineBytes);
   searched.memoryLimit = target.memoryLimit;
   llvm::Expected<PlanSearch> found = searchPlan(*file.ir, searched);
   if (!found)
@@ -163,8 +166,8 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   os << " ranks=" << target.ranks.value_or(0) << " strategy=" << target.strategy
      << " root=" << target.root << " route=" << target.route << " accumulate=" << target.accumulate
      << " verify=" << target.verify << " narrow-sums=" << target.narrowSums
-     << " combine=" << target.combineBytes << " topology=" << target.topology
-     << " memory-limit=" << target.memoryLimit << " mesh=";
+     << " combine=" << target.combineBytes.value_or(kCombineBytes)
+     << " topology=" << target.topology << " memory-limit=" << target.memoryLimit << " mesh=";
   for (const MeshAxisOption &axis : target.mesh)
     os << axis.name << '=' << axis.size << ',';
   for (const std::string &shard : target.shards)

@@ -48,6 +48,28 @@ llvm::Expected<std::string> parsePrecision(llvm::StringRef text) {
   return makeError("expected highest, tf32 or bf16");
 }
 
+llvm::Expected<int64_t> parseBytes(llvm::StringRef text, double least) {
+  constexpr std::pair<llvm::StringLiteral, double> kUnits[] = {{"TiB", 1099511627776.0},
+                                                               {"GiB", 1073741824.0},
+                                                               {"MiB", 1048576.0},
+                                                               {"KiB", 1024.0},
+                                                               {"TB", 1e12},
+                                                               {"GB", 1e9},
+                                                               {"MB", 1e6},
+                                                               {"KB", 1e3},
+                                                               {"B", 1}};
+  text = text.trim();
+  double unit = 1, number = 0;
+  for (auto [name, bytes] : kUnits)
+    if (text.consume_back_insensitive(name)) {
+      unit = bytes;
+      break;
+    }
+  if (text.trim().getAsDouble(number) || !(number * unit >= least && number * unit <= 1e18))
+    return makeError("expected an amount as 16GiB, 500MB or a number of bytes");
+  return static_cast<int64_t>(number * unit);
+}
+
 int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {
   int64_t ranks = 1;
   for (const MeshAxisOption &axis : mesh)
@@ -56,6 +78,9 @@ int64_t countRanks(llvm::ArrayRef<MeshAxisOption> mesh) {
 }
 
 static llvm::Error checkStages(const Target &target) {
+  if (target.combineBytes)
+    return makeError("--combine and --stages exclude each other: a pipeline makes a call of each "
+                     "reduction");
   if (target.strategy == "none" || target.strategy == "auto")
     return makeError("--stages and --strategy=" + target.strategy + " exclude each other");
   if (target.accumulate > 1)

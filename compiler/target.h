@@ -40,6 +40,9 @@ llvm::Expected<std::string> parseDevice(llvm::StringRef text);
 /// Reads "highest", "tf32" or "bf16". Errors as above.
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
 
+/// Reads "16GiB", "2.5 GB" or a number of bytes, from `least` on. Errors as above.
+llvm::Expected<int64_t> parseBytes(llvm::StringRef text, double least);
+
 /// What a step is compiled for: the ranks and options that the user asked for, or one device.
 struct Target {
   bool isSingleDevice = false;
@@ -49,9 +52,9 @@ struct Target {
   std::vector<std::string> shards; // patterns over argument names, each with a sharding
   std::string topology;            // a file (plan/topology.h) whose links decide; empty: bytes do
   bool narrowSums = false; // contributions to sums travel in the type that they are stored in
-  int64_t combineBytes = kCombineBytes; // as PartitionOptions has it
-  int64_t memoryLimit = 0;              // bytes of a rank, for the strategy "auto"; 0: none
-  int64_t stages = 0;                   // of a pipeline; 0: none
+  std::optional<int64_t> combineBytes; // as PartitionOptions has it; none given: kCombineBytes
+  int64_t memoryLimit = 0;             // bytes of a rank, for the strategy "auto"; 0: none
+  int64_t stages = 0;                  // of a pipeline; 0: none
   int64_t microBatches = 1;
   std::string schedule = "1f1b"; // a name, or the path of a table
   std::vector<std::string> stagePatterns;

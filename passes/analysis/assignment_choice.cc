@@ -224,7 +224,7 @@ private:
 
 std::string Decision::describe() const {
   auto way = [](const std::string &label, int64_t bytes, int64_t work) {
-    return label + ": " + std::to_string(bytes) + " bytes and " + std::to_string(work) +
+    return label + ": " + describeReshardBytes(bytes) + " and " + std::to_string(work) +
            " bytes' worth of work a rank";
   };
   return "is split " + way(chosen, chosenBytes, chosenWork) + "; " +

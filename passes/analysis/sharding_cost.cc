@@ -17,9 +17,6 @@ namespace {
 /// core that sends through memory and that of a GPU that sends over its links.
 constexpr double kIterationsPerByte = 32;
 
-/// The cost of a micro-batch that has to wait for the rows of all others: more than any transfer.
-constexpr double kBytesOfWaitingForRows = 1e12;
-
 bool contains(ArrayRef<StringAttr> axes, StringAttr axis) { return llvm::is_contained(axes, axis); }
 
 double sizeOf(MeshOp mesh, ArrayRef<StringAttr> axes) {
@@ -99,6 +96,12 @@ double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, Sh
   if (llvm::any_of(change.gathered, isTime) || llvm::any_of(change.moved, isTime))
     bytes += kBytesOfWaitingForRows;
   return bytes;
+}
+
+std::string describeReshardBytes(int64_t bytes) {
+  if (static_cast<double>(bytes) >= kBytesOfWaitingForRows)
+    return "a wait for the rows of all micro-batches";
+  return std::to_string(bytes) + " bytes";
 }
 
 double getCombineBytes(MeshOp mesh, RankedTensorType type, ShardingAttr sharding) {

@@ -11,10 +11,17 @@
 
 namespace mlir::coll {
 
+/// The cost of a change for which a micro-batch has to wait for the rows of all others: more than
+/// any transfer.
+inline constexpr double kBytesOfWaitingForRows = 1e12;
+
 /// Bytes that a rank sends to change a value of `type` from `from` to `to`: partial sums are
 /// scattered where `to` splits over their axes, axes that move between dimensions are exchanged,
 /// and axes that end are gathered. Taking a part of a block that the rank has is free.
 double getReshardBytes(MeshOp mesh, RankedTensorType type, ShardingAttr from, ShardingAttr to);
+
+/// A sum of such costs for users: "85 bytes".
+std::string describeReshardBytes(int64_t bytes);
 
 /// Bytes that a rank sends at least until a value of `type` with this sharding is combined: those
 /// of a scatter of its contributions; zero where it is not partial.

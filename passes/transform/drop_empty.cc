@@ -28,7 +28,8 @@ public:
   void runOnOperation() override {
     // Users before producers, so that one walk removes whole chains.
     getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
-      if (isa<tensor::EmptyOp, arith::ConstantOp>(op))
+      if (isa<tensor::EmptyOp, arith::ConstantOp>(op) ||
+          isa_and_present<StartOp>(op->getParentOp()))
         return;
       if (auto loops = dyn_cast<linalg::LinalgOp>(op);
           loops && loops.hasPureTensorSemantics() &&

@@ -32,6 +32,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --stage=PATTERN      which parameters or scopes begin which stage, as of coll-run; several times
   --stage-mesh=N:MESH  the mesh of one stage, as of coll-run; several times
   --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
+  --combine=4MiB       reductions over ranks that do not need each other are one call, of this size at
+                       most (default: 4MiB); 0: each is a call; not with --stages
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
   --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16
@@ -161,6 +163,13 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
   }
   if (name == "--convolutions")
     return readWord(name, value, {"auto", "library", "packed"}, options.convolutions);
+  if (name == "--combine") {
+    llvm::Expected<int64_t> bytes = coll::run::parseBytes(value, 0);
+    if (!bytes)
+      return coll::run::makeError(argument + ": " + llvm::toString(bytes.takeError()));
+    options.target.combineBytes = *bytes;
+    return llvm::Error::success();
+  }
   if (name == "--emit")
     return readWord(name, value, {"ptx", "gpu", "llvm"}, options.emit);
   if (argument == "--no-verify") {

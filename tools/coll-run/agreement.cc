@@ -70,7 +70,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
   traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");
-  traits.addFlag("combine", std::to_string(options.combineBytes));
+  traits.addFlag("combine", std::to_string(options.combineBytes.value_or(kCombineBytes)));
   std::unique_ptr<llvm::MemoryBuffer> topology;
   if (!options.topology.empty()) {
     auto read = mlir::coll::readUntrusted(options.topology);

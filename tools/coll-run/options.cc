@@ -56,7 +56,7 @@ cl::opt<std::string>
 cl::opt<std::string>
     combine("combine", cl::value_desc("4MiB"), cl::cat(stepCategory),
             cl::desc("reductions over ranks that do not need each other are one call, of this size "
-                     "at\nmost (default: 4MiB); 0: each is a call"));
+                     "at\nmost (default: 4MiB); 0: each is a call. Not with --stages"));
 cl::opt<std::string> stages("stages", cl::value_desc("N"), cl::cat(stepCategory),
                             cl::desc("cut the step into N pipeline stages; with --mesh, its first "
                                      "axis is pp=N"));
@@ -308,30 +308,23 @@ llvm::Error readTimeout(Options &options) {
   return llvm::Error::success();
 }
 
-/// "16GiB", "2.5 GB", or a number of bytes from `least` on.
-llvm::Error readBytes(const cl::opt<std::string> &option, double least, int64_t &bytes) {
-  if (!option.getNumOccurrences())
+llvm::Error readMemoryLimit(Options &options) {
+  if (!memoryLimit.getNumOccurrences())
     return llvm::Error::success();
-  constexpr std::pair<llvm::StringLiteral, double> kUnits[] = {{"TiB", 1099511627776.0},
-                                                               {"GiB", 1073741824.0},
-                                                               {"MiB", 1048576.0},
-                                                               {"KiB", 1024.0},
-                                                               {"TB", 1e12},
-                                                               {"GB", 1e9},
-                                                               {"MB", 1e6},
-                                                               {"KB", 1e3},
-                                                               {"B", 1}};
-  llvm::StringRef text = llvm::StringRef(option).trim();
-  double unit = 1, number = 0;
-  for (auto [name, bytes] : kUnits)
-    if (text.consume_back_insensitive(name)) {
-      unit = bytes;
-      break;
-    }
-  if (text.trim().getAsDouble(number) || !(number * unit >= least && number * unit <= 1e18))
-    return makeError("--" + option.ArgStr + "=" + option +
-                     ": expected an amount as 16GiB, 500MB or a number of bytes");
-  bytes = static_cast<int64_t>(number * unit);
+  llvm::Expected<int64_t> bytes = parseBytes(memoryLimit, 1);
+  if (!bytes)
+    return makeError("--memory-limit=" + memoryLimit + ": " + llvm::toString(bytes.takeError()));
+  options.memoryLimit = *bytes;
+  return llvm::Error::success();
+}
+
+llvm::Error readCombine(Options &options) {
+  if (!combine.getNumOccurrences())
+    return llvm::Error::success();
+  llvm::Expected<int64_t> bytes = parseBytes(combine, 0);
+  if (!bytes)
+    return makeError("--combine=" + combine + ": " + llvm::toString(bytes.takeError()));
+  options.combineBytes = *bytes;
   return llvm::Error::success();
 }
 
@@ -357,8 +350,8 @@ llvm::Error readNumbers(Options &options) {
   error = joinErrors(std::move(error), readInteger(seed, 0, UINT64_MAX, options.seed));
   error = joinErrors(std::move(error), readReal(rtol, 1e9, options.rtol));
   error = joinErrors(std::move(error), readReal(atol, 1e9, options.atol));
-  error = joinErrors(std::move(error), readBytes(memoryLimit, 1, options.memoryLimit));
-  error = joinErrors(std::move(error), readBytes(combine, 0, options.combineBytes));
+  error = joinErrors(std::move(error), readMemoryLimit(options));
+  error = joinErrors(std::move(error), readCombine(options));
   error = joinErrors(std::move(error), readSumPrecision(options));
   return joinErrors(std::move(error), readTimeout(options));
 }

@@ -12,18 +12,18 @@ namespace coll::run {
 
 /// A compiled step has no text, so options that need it are refused.
 static llvm::Error checkCompiled(const Options &options) {
-  const char *option = options.check                           ? "--check"
-                       : options.planOnly                      ? "--plan-only"
-                       : options.explain                       ? "--explain"
-                       : options.memoryLimit                   ? "--memory-limit"
-                       : !options.topology.empty()             ? "--topology"
-                       : options.narrowSums                    ? "--sum-precision"
-                       : options.combineBytes != kCombineBytes ? "--combine"
-                       : !options.dumpStages.empty()           ? "--dump-stages"
-                       : !options.strategy.empty()             ? "--strategy"
-                       : !options.mesh.empty()                 ? "--mesh"
-                       : !options.gpu.empty()                  ? "--device"
-                                                               : nullptr;
+  const char *option = options.check                 ? "--check"
+                       : options.planOnly            ? "--plan-only"
+                       : options.explain             ? "--explain"
+                       : options.memoryLimit         ? "--memory-limit"
+                       : !options.topology.empty()   ? "--topology"
+                       : options.narrowSums          ? "--sum-precision"
+                       : options.combineBytes        ? "--combine"
+                       : !options.dumpStages.empty() ? "--dump-stages"
+                       : !options.strategy.empty()   ? "--strategy"
+                       : !options.mesh.empty()       ? "--mesh"
+                       : !options.gpu.empty()        ? "--device"
+                                                     : nullptr;
   if (!option)
     return llvm::Error::success();
   return makeError(

@@ -81,15 +81,6 @@ UniformValues::AxisSet UniformValues::axesOfResults(Operation *op) {
     return all_;
   if (auto index = dyn_cast<AxisIndexOp>(op))
     return axesOf(llvm::to_vector(index.getAxes().getAsRange<StringAttr>()));
-  if (auto await = dyn_cast<AwaitOp>(op)) {
-    auto start = await.getFuture().getDefiningOp<StartOp>();
-    if (!start)
-      return all_;
-    AxisSet axes = 0;
-    for (Operation &communication : start.getCommunications())
-      axes |= axesOfResults(&communication);
-    return axes;
-  }
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     std::optional<AxisSet> group = axesOf(op, collective.getCommGroup());
     if (!group)
@@ -147,6 +138,13 @@ bool UniformValues::visitControl(Operation *op, bool &handled) {
     changed |= carry(branch.thenYield().getOperands(), branch.getResults());
     return changed | carry(branch.elseYield().getOperands(), branch.getResults());
   }
+  if (auto start = dyn_cast<StartOp>(op))
+    return carry(start.getSources(), start.getBody().getArguments());
+  if (auto await = dyn_cast<AwaitOp>(op)) {
+    auto start = await.getFuture().getDefiningOp<StartOp>();
+    return start ? carry(start.getBody().front().back().getOperands(), await.getResults())
+                 : mark(await.getResults(), all_);
+  }
   handled = false;
   return false;
 }
@@ -159,6 +157,6 @@ bool UniformValues::visit(Operation *op) {
   if (auto group = dyn_cast<GroupOp>(op))
     return mark(group.getPosition(), all_);
   // Values read from memory count as varying: memory is not followed.
-  bool isFollowed = isa<CollectiveOpInterface, AwaitOp>(op) || isMemoryEffectFree(op);
+  bool isFollowed = isa<CollectiveOpInterface>(op) || isMemoryEffectFree(op);
   return mark(op->getResults(), isFollowed ? axesOfResults(op) : all_);
 }

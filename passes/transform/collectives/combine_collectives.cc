@@ -4,6 +4,7 @@
 #include "dialect/exec/memory_form.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/passes.h"
 
@@ -19,6 +20,9 @@ namespace {
 int64_t bytesOf(AllReduceOp op) {
   return getTensorBytes(cast<RankedTensorType>(op.getType())).value_or(INT64_MAX);
 }
+
+/// No bucket is larger, so that sums of sizes do not overflow.
+constexpr int64_t kMostBytes = int64_t(1) << 40;
 
 using Bucket = SmallVector<AllReduceOp>;
 
@@ -64,7 +68,7 @@ public:
         continue;
       auto reduction = cast<AllReduceOp>(op);
       const int64_t bytes = bytesOf(reduction);
-      if (bytes > limit)
+      if (bytes == 0 || bytes > limit)
         continue;
       Open &at = open[depths[i]];
       if (exec::alignInBucket(at.bytes) + bytes > limit) {
@@ -155,6 +159,14 @@ void combine(Bucket bucket) {
   }
 }
 
+/// Whether ranks come to the body of `op` together: which side of a branch they take may depend on
+/// the rank, and calls in both sides have to match.
+bool runsOnAllRanks(Operation *op) {
+  while (isa<scf::ForOp>(op))
+    op = op->getParentOp();
+  return isa<func::FuncOp>(op) && !isa<ProgramOp>(op->getParentOp());
+}
+
 class CombineCollectivesPass : public impl::CombineCollectivesPassBase<CombineCollectivesPass> {
 public:
   using CombineCollectivesPassBase::CombineCollectivesPassBase;
@@ -162,9 +174,10 @@ public:
   void runOnOperation() override {
     llvm::SetVector<Block *> blocks;
     getOperation()->walk([&](AllReduceOp op) {
-      if (!isa<StartOp>(op->getParentOp()))
+      if (runsOnAllRanks(op->getParentOp()))
         blocks.insert(op->getBlock());
     });
+    bytes = std::min(bytes.getValue(), kMostBytes);
     for (Block *block : blocks)
       combineIn(*block);
   }

@@ -93,3 +93,41 @@ func.func @loop(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> tensor<4xf32
   %t = arith.addf %r, %b : tensor<4xf32>
   return %t : tensor<4xf32>
 }
+
+// Ranks that take different sides of a branch make the same calls only if both are left as they are.
+// CHECK-LABEL: func.func @branch
+// CHECK-NOT: coll.start
+// CHECK: return
+func.func @branch(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %position = coll.axis_index @m["dp"]
+  %first = arith.cmpi eq, %position, %c0 : index
+  %r = scf.if %first -> tensor<4xf32> {
+    %a = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
+    %b = coll.all_reduce sum %y over @m["dp"] : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  } else {
+    %a = coll.all_reduce sum %x over @m["dp"] : tensor<4xf32>
+    %s = arith.addf %a, %y : tensor<4xf32>
+    %b = coll.all_reduce sum %s over @m["dp"] : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// Nothing is sent of what has no elements.
+// CHECK-LABEL: func.func @empty
+// CHECK-NOT: coll.start
+// CHECK: return
+func.func @empty(%x: tensor<0xf32>, %y: tensor<4xf32>) {
+  %a = coll.all_reduce sum %x over @m["dp"] : tensor<0xf32>
+  %b = coll.all_reduce sum %y over @m["dp"] : tensor<4xf32>
+  return
+}
+
+// Outside of functions nothing is combined.
+// CHECK: arith.constant
+// CHECK-NOT: coll.start
+%outside = arith.constant dense<1.0> : tensor<4xf32>
+%0 = coll.all_reduce sum %outside over @m["dp"] : tensor<4xf32>
+%1 = coll.all_reduce sum %outside over @m["dp"] : tensor<4xf32>
