@@ -196,9 +196,7 @@ int64_t FunctionOp::getBufferBytes(BlockArgument buffer) {
   auto bytesOf = [](Type type) { return getTensorBytes(cast<RankedTensorType>(type)).value_or(0); };
   if (number < getNumArguments())
     return bytesOf(getSignature().getInput(number));
-  if (buffer == getArena())
-    return getArenaBytes();
-  for (unsigned k = 0; k < getNumResults(); ++k)
+  for (unsigned k = 0; k < getNumResults() && buffer != getArena(); ++k)
     if (getResultBuffer(k) == buffer)
       return bytesOf(getSignature().getResult(k));
   return getArenaBytes();

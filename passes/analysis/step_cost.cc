@@ -59,26 +59,10 @@ LocalBytes localBytes(CollectiveOpInterface op) {
           op.getCommResult() ? bytesOf(op.getCommResult().getType()) : 0};
 }
 
-/// The call that several operations are together, and the part of it that `op` has: up to where the
-/// next tensor begins.
-struct Bucket {
-  int64_t bytes = 0, own = 0;
-};
-
-std::optional<Bucket> findBucket(CollectiveOpInterface op) {
-  auto start = dyn_cast<StartOp>(op->getParentOp());
-  if (!start || !start.isBucket())
-    return std::nullopt;
-  Bucket bucket;
-  for (Operation &other : start.getCommunications()) {
-    const int64_t begin = exec::alignInBucket(bucket.bytes);
-    bucket.bytes = begin + bytesOf(other.getResult(0).getType());
-    if (&other == op)
-      bucket.own = &other == &*std::prev(start.getCommunications().end())
-                       ? bucket.bytes - begin
-                       : exec::alignInBucket(bucket.bytes) - begin;
-  }
-  return bucket;
+/// The part of a bucket that one of its operations has: up to where the next tensor begins.
+int64_t bytesInBucket(CollectiveOpInterface op) {
+  const int64_t bytes = bytesOf(op.getCommInput().getType());
+  return isa<YieldOp>(op->getNextNode()) ? bytes : exec::alignInBucket(bytes);
 }
 
 /// The bytes and rounds of a collective; a transfer is one message.
@@ -202,13 +186,16 @@ private:
       const double sent = static_cast<double>(bytes.allRanks) / static_cast<double>(size);
       return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
     };
-    if (std::optional<Bucket> bucket = findBucket(op)) {
+    if (auto start = dyn_cast<StartOp>(op->getParentOp()); start && start.isBucket()) {
+      auto [known, isNew] = bucketBytes_.try_emplace(start);
+      if (isNew)
+        known->second = exec::getBucketBytes(start.getBody().front());
+      const int64_t all = known->second, own = bytesInBucket(op);
       entry.sharesCall = op->getPrevNode() != nullptr;
-      entry.groupBytes = moveBytes(op, {bucket->own, bucket->own}, size, size).allRanks;
-      const double share = static_cast<double>(bucket->own) /
-                           static_cast<double>(std::max<int64_t>(bucket->bytes, 1));
-      entry.microseconds =
-          share * timeFor(moveBytes(op, {bucket->bytes, bucket->bytes}, size, size));
+      entry.groupBytes = moveBytes(op, {own, own}, size, size).allRanks;
+      entry.microseconds = static_cast<double>(own) /
+                           static_cast<double>(std::max<int64_t>(all, 1)) *
+                           timeFor(moveBytes(op, {all, all}, size, size));
     } else {
       const plan::MoveBytes bytes = moveBytes(op, localBytes(op), size, size);
       entry.groupBytes = bytes.allRanks;
@@ -279,6 +266,7 @@ private:
   MeshOp mesh_;
   const plan::CostModel &model_;
   StepCost cost_;
+  llvm::DenseMap<Operation *, int64_t> bucketBytes_; // of the call that a start makes
 };
 
 } // namespace
