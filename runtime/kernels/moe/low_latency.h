@@ -49,7 +49,7 @@ rt::Status checkLowLatencyShape(const LowLatencyShape &shape, uint32_t numRanks)
 // calls, for another shape, keep its state, which continues to count.
 inline constexpr uint64_t kLowLatencyStateBytes = 512;
 struct LowLatencyArea {
-  uint64_t state;    // LowLatencyState
+  uint64_t state;    // low_latency::State
   uint64_t counts;   // [local expert][source]: rows that will arrive
   uint64_t arrivals; // [local expert][source][maxTokens]: a row has arrived, and its origin
   uint64_t returns;  // [maxTokens][numTopk]: an expert's row has arrived

@@ -1,16 +1,16 @@
 // packet_device.cuh - small messages: 16-byte packets whose data is its own flag.
 //
 // A packet is stored and loaded in one piece of 16 bytes (single-copy atomic: PTX's
-// `.relaxed.sys.b128`). The receiver's slots hold the value kEmpty; any other value has arrived,
-// and needs no fence. After it was read, the slot is set to kEmpty again.
+// `.relaxed.sys.b128`). The receiver's slots hold the empty value (packet.h); any other value has
+// arrived, and needs no fence. After it was read, the slot is set to the empty value again.
 //
 // There are two sets of slots, for odd and even calls (parity): the sender of call n + 2 has seen,
 // in call n + 1, that the receiver's kernel n, which emptied the slots, was over.
 //
-// A payload that equals kEmpty or kEscape is sent as kEscape, and a word beside the packets, `epoch
-// << 1 | which`, says which of the two it is. The epoch is the word's flag, so words need no
-// cleaning. The two values differ only in the last word, so checking the first word is enough for
-// almost every payload.
+// A payload that equals the empty value or the escape value is sent as the escape value, and a word
+// beside the packets, `epoch << 1 | which`, says which of the two it is. The epoch is the word's
+// flag, so words need no cleaning. The two values differ only in the last word, so checking the
+// first word is enough for almost every payload.
 
 #ifndef COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
 #define COLL_RUNTIME_KERNELS_PEER_PACKET_DEVICE_CUH
