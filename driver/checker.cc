@@ -105,7 +105,7 @@ llvm::Error Checker::judge(std::vector<Comparison> &comparisons, const Reference
       return error;
     comparisons = given;
     judgeByNoise(comparisons, gather(noise, expected, start.state, baseline, comparisons),
-                 settings_.tolerance.rms, single_->hasNarrowFloats());
+                 {settings_.tolerance.rms, single_->hasNarrowFloats(), baseline.numSteps() == 1});
     if (!mayBeNoise(comparisons) || !mayBeExplainedYet(comparisons))
       break;
   }

@@ -13,8 +13,8 @@ constexpr double kNoiseCeiling = 1e-2; // of a tensor's, or a group's, largest v
 // part of the tensor's largest value.
 constexpr double kNarrowCeiling = 3e-2;
 
-// Two moves of an element that are equal but for their sign may differ by so much of the tensor's
-// largest value.
+// In one step, two moves of an element that are equal but for their sign may differ by so much of
+// the tensor's largest value.
 constexpr double kRounding = 1e-6;
 
 using Path = std::vector<llvm::StringRef>;
@@ -32,9 +32,9 @@ bool startsWith(const Path &path, const Path &prefix) {
 
 class Judge {
 public:
-  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool isRms,
-        bool isNarrow)
-      : comparisons_(comparisons), evidence_(evidence), isRms_(isRms), isNarrow_(isNarrow) {
+  Judge(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
+        const JudgedRun &run)
+      : comparisons_(comparisons), evidence_(evidence), run_(run) {
     for (const Comparison &comparison : comparisons)
       paths_.push_back(splitPath(comparison.name));
   }
@@ -46,7 +46,7 @@ private:
     const Comparison &comparison = comparisons_[i];
     const Noise &noise = evidence_[i].noise;
     const bool isLargestSmall = comparison.largest <= kNoiseFactor * noise.largest;
-    return comparison.note.empty() && (isRms_ || isLargestSmall) &&
+    return comparison.note.empty() && (run_.isRms || isLargestSmall) &&
            comparison.rms <= kNoiseFactor * noise.rms;
   }
   /// Whether the noise explains all but a few elements, which a flipped sign may have moved beyond
@@ -57,7 +57,10 @@ private:
            comparison.largest > kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulk <= kNoiseFactor * evidence_[i].noise.largest &&
            comparison.bulkRms <= kNoiseFactor * evidence_[i].noise.rms &&
-           comparison.largest <= 2 * evidence_[i].change + kRounding * comparison.maxReference;
+           comparison.largest <= 2 * evidence_[i].change + roundingOfAMove(i);
+  }
+  double roundingOfAMove(size_t i) const {
+    return run_.isOneStep ? kRounding * comparisons_[i].maxReference : 0;
   }
   bool isSmall(size_t i) const;
   std::vector<size_t> twins(size_t i) const;
@@ -67,7 +70,7 @@ private:
 
   std::vector<Comparison> &comparisons_;
   llvm::ArrayRef<Evidence> evidence_;
-  bool isRms_, isNarrow_;
+  const JudgedRun run_;
   std::vector<Path> paths_;
 };
 
@@ -121,7 +124,7 @@ bool Judge::isSmall(size_t i) const {
   const Comparison &comparison = comparisons_[i];
   const double most = kNoiseCeiling * comparison.maxReference;
   return *comparison.noise <= most || *comparison.noise <= kNoiseCeiling * groupScale(i) ||
-         (isNarrow_ && comparison.delta <= kNoiseFactor * most &&
+         (run_.isNarrow && comparison.delta <= kNoiseFactor * most &&
           evidence_[i].noise.rms <= kNarrowCeiling * comparison.maxReference);
 }
 
@@ -142,7 +145,7 @@ void Judge::judgeGradient(size_t i) {
   }
   if (isExplained)
     comparison.note = "cannot be judged: its noise is more than " +
-                      std::string(isNarrow_ ? "3e-2" : "1e-2") +
+                      std::string(run_.isNarrow ? "3e-2" : "1e-2") +
                       " of its largest value; let the step return its gradient, too, under the "
                       "same name";
 }
@@ -177,11 +180,11 @@ std::vector<llvm::StringRef> splitPath(llvm::StringRef name) {
   return parts;
 }
 
-void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool rms,
-                  bool isNarrow) {
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
+                  const JudgedRun &run) {
   for (auto [comparison, known] : llvm::zip_equal(comparisons, evidence))
-    comparison.noise = rms ? known.noise.rms : known.noise.largest;
-  Judge(comparisons, evidence, rms, isNarrow).run();
+    comparison.noise = run.isRms ? known.noise.rms : known.noise.largest;
+  Judge(comparisons, evidence, run).run();
 }
 
 bool mayBeExplainedYet(llvm::ArrayRef<Comparison> judged) {

@@ -40,14 +40,20 @@ struct Evidence {
   double change = 0; // the largest |Δ| of an element from the initial to the final state
 };
 
+/// What the run was like whose outcome is judged.
+struct JudgedRun {
+  bool isRms = false;     // the tolerance is about root mean squares
+  bool isNarrow = false;  // the step has floats of 16 or 8 bits
+  bool isOneStep = false; // so that a flipped sign is off by twice one move, and by its rounding
+};
+
 /// Whether more draws could explain the differences that these do not: none is beyond 64 × noise.
 bool mayBeExplainedYet(llvm::ArrayRef<Comparison> judged);
 
 /// Sets the noise of each comparison, and accepts those beyond the tolerance that the noise
-/// explains. `evidence` has one entry per comparison; `rms` is as in the tolerance. `isNarrow`: the
-/// step has floats of 16 or 8 bits.
-void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence, bool rms,
-                  bool isNarrow);
+/// explains. `evidence` has one entry per comparison.
+void judgeByNoise(std::vector<Comparison> &comparisons, llvm::ArrayRef<Evidence> evidence,
+                  const JudgedRun &run);
 
 /// The parts of a name: `s`, `1`, `mu`, `w` of `s[1].mu['w']`.
 std::vector<llvm::StringRef> splitPath(llvm::StringRef name);

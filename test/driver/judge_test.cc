@@ -39,13 +39,14 @@ protected:
     if (rms) // of which `delta` is then one
       for (Comparison &comparison : comparisons_)
         comparison.rms = comparison.delta;
-    judgeByNoise(comparisons_, evidence_, rms, isNarrow_);
+    judgeByNoise(comparisons_, evidence_, {rms, isNarrow_, isOneStep_});
     return comparisons_[i];
   }
 
   std::vector<Comparison> comparisons_;
   std::vector<Evidence> evidence_;
   bool isNarrow_ = false; // the step's floats
+  bool isOneStep_ = false;
 };
 
 TEST_F(JudgeTest, WhatIsWithinToleranceStays) {
@@ -125,10 +126,18 @@ TEST_F(JudgeTest, AFlippedSignIsAcceptedWhereTheMomentWasJudged) {
 }
 
 TEST_F(JudgeTest, AFlippedSignOfASingleStepMayBeRounded) {
+  isOneStep_ = true;
   add("s[0]['w']", 6e-3 + 2e-7, 1e-4, 1, 3e-3);
   setBulk(0, 2e-4);
   add("s[1].mu['w']", 0, 0, 1, 1);
   EXPECT_TRUE(judged(0).isOk);
+}
+
+TEST_F(JudgeTest, AFlippedSignOfSeveralStepsMayNotBeRounded) {
+  add("s[0]['w']", 6e-3 + 2e-7, 1e-4, 1, 3e-3);
+  setBulk(0, 2e-4);
+  add("s[1].mu['w']", 0, 0, 1, 1);
+  EXPECT_FALSE(judged(0).isOk);
 }
 
 TEST_F(JudgeTest, MoreThanTwiceTheChangeIsNoFlippedSign) {

@@ -70,7 +70,8 @@ llvm::Error Session::openEvaluation() {
 }
 
 /// Whether --check can judge the last step by itself. Gradients that wait are state that users do
-/// not see, and between a CPU and a GPU a single step differs by more than the noise of one.
+/// not see, and between a CPU and a GPU a single step differs by more than the noise of one;
+/// between GPUs that was not measured.
 bool Session::judgesLastStep() const {
   return options_.gpu.empty() && options_.checkGpu.empty() &&
          llvm::none_of(step_.executor->descriptor().args,
