@@ -64,15 +64,10 @@ Status barrier(const PeerGroup &group, void *stream) {
 }
 Status rootUpdate(const PeerGroup &group, const kernels::RootUpdate &update,
                   const kernels::AnyOptimizer &optimizer, void *stream) {
-  return std::visit(
-      [&](const auto &one) -> Status {
-        Result<kernels::simt::Grid> grid = kernels::emulatedRootUpdate(group, update, one);
-        if (!grid)
-          return grid.status();
-        return onStream(stream,
-                        [grid = grid.take()] { kernels::simt::runBeside({{grid}}, /*seed=*/0); });
-      },
-      optimizer);
+  Result<kernels::simt::Grid> grid = kernels::emulatedRootUpdate(group, update, optimizer);
+  if (!grid)
+    return grid.status();
+  return onStream(stream, [grid = grid.take()] { kernels::simt::runBeside({{grid}}, /*seed=*/0); });
 }
 Status setStep(kernels::UpdateStep *step, const kernels::UpdateStep &value, void *stream) {
   return onStream(stream, [step, value] { *step = value; });

@@ -99,8 +99,7 @@ private:
                                        const TestOptimizer &optimizer) {
     if (const auto *own = std::get_if<ClippedSgd>(&optimizer))
       return emulatedRootUpdate(group, call, *own);
-    return std::visit([&](const auto &o) { return emulatedRootUpdate(group, call, o); },
-                      std::get<AnyOptimizer>(optimizer));
+    return emulatedRootUpdate(group, call, std::get<AnyOptimizer>(optimizer));
   }
 
   std::vector<char *> memory_;

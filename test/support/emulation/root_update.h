@@ -30,6 +30,10 @@ rt::Result<simt::Grid> emulatedRootUpdate(const PeerGroup &group, const RootUpda
       });
 }
 
+// The same for the optimizers of the runtime, whose code is compiled once for all programs.
+rt::Result<simt::Grid> emulatedRootUpdate(const PeerGroup &group, const RootUpdate &update,
+                                          const AnyOptimizer &optimizer);
+
 } // namespace coll::kernels
 
 #endif // COLL_TEST_SUPPORT_EMULATION_ROOT_UPDATE_H
