@@ -34,8 +34,9 @@ struct Reshard {
 struct MovePlan {
   std::vector<Move> moves;
   double cost = 0;
-  // Sent by all ranks together, and what every plan has to send (reshard_bound.h).
-  int64_t wireBytes = 0, leastBytes = 0;
+  // Sent by all ranks together, the part of it that is padding, and what every plan has to send,
+  // which is without padding (reshard_bound.h).
+  int64_t wireBytes = 0, paddingBytes = 0, leastBytes = 0;
   // What the checker of certificates says against the plan: a fault of the planner.
   std::string fault;
 };

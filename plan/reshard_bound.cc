@@ -107,7 +107,77 @@ Count countWanted(const Mesh &mesh, const Reshard &reshard) {
   return {saturatingProduct(all.wanted, others), saturatingProduct(all.held, others)};
 }
 
+bool isPadded(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &layout) {
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (saturatingProduct(layout.dims[d].block, mesh.sizeOf(layout.dims[d].axes)) != shape[d])
+      return true;
+  return false;
+}
+
+// Elements of the blocks that a permute takes to other ranks.
+int64_t permutedElems(const Mesh &mesh, const std::vector<int64_t> &shape, const Move &permute) {
+  std::vector<bool> moves(static_cast<size_t>(mesh.sizeOf(permute.axes)));
+  for (size_t i = 0; i + 1 < permute.pairs.size(); i += 2)
+    moves[static_cast<size_t>(permute.pairs[i + 1])] = permute.pairs[i] != permute.pairs[i + 1];
+  std::vector<int64_t> coordinates(mesh.axes.size());
+  int64_t elems = 0;
+  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+    for (size_t axis = 0; axis < coordinates.size(); ++axis)
+      coordinates[axis] = mesh.coordinate(rank, static_cast<int>(axis));
+    int64_t position = 0, block = 1;
+    for (int axis : permute.axes)
+      position = position * mesh.axes[static_cast<size_t>(axis)].size +
+                 coordinates[static_cast<size_t>(axis)];
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Interval to = blockOf(mesh, permute.result.dims[d], shape[d], coordinates);
+      block = saturatingProduct(block, to.end - to.begin);
+    }
+    if (moves[static_cast<size_t>(position)])
+      elems += std::min(block, INT64_MAX - elems);
+  }
+  return elems;
+}
+
+// Elements of the tensor that a move sends, by all ranks together.
+int64_t validElems(const Mesh &mesh, const Reshard &reshard, const Layout &before,
+                   const Move &move) {
+  const int64_t n = mesh.sizeOf(move.axes);
+  const Count count = countWanted(mesh, {reshard.shape, reshard.elemBytes, before, move.result});
+  switch (move.kind) {
+  case MoveKind::Slice:
+  case MoveKind::MakePartial:
+    return 0;
+  case MoveKind::AllGather:
+  case MoveKind::AllToAll: // a rank receives what it does not hold of its new block
+    return count.wanted - count.held;
+  case MoveKind::ReduceScatter:
+    return saturatingProduct(count.wanted, n - 1);
+  case MoveKind::AllReduce:
+    return saturatingProduct(count.wanted / n, 2 * (n - 1));
+  case MoveKind::Permute:
+    return permutedElems(mesh, reshard.shape, move);
+  }
+  return 0;
+}
+
 } // namespace
+
+int64_t paddingBytes(const Mesh &mesh, const Reshard &reshard, const std::vector<Move> &moves) {
+  bool hasPadding = isPadded(mesh, reshard.shape, reshard.from);
+  for (const Move &move : moves)
+    hasPadding |= isPadded(mesh, reshard.shape, move.result);
+  if (!hasPadding)
+    return 0;
+  int64_t padding = 0;
+  const Layout *before = &reshard.from;
+  for (const Move &move : moves) {
+    const int64_t valid =
+        saturatingProduct(validElems(mesh, reshard, *before, move), reshard.elemBytes);
+    padding += std::min(move.wireBytes - valid, INT64_MAX - padding);
+    before = &move.result;
+  }
+  return padding;
+}
 
 int64_t leastWireBytes(const Mesh &mesh, const Reshard &reshard) {
   const std::vector<int> ended = without(reshard.from.partial, reshard.to.partial);

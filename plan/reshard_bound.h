@@ -15,6 +15,9 @@ namespace coll::plan {
 // Bytes of all ranks together, without padding.
 int64_t leastWireBytes(const Mesh &mesh, const Reshard &reshard);
 
+// The part of the bytes that the moves send which is padding: blocks beyond the end of the tensor.
+int64_t paddingBytes(const Mesh &mesh, const Reshard &reshard, const std::vector<Move> &moves);
+
 } // namespace coll::plan
 
 #endif // COLL_PLAN_RESHARD_BOUND_H

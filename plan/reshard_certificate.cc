@@ -6,19 +6,8 @@ namespace coll::plan {
 
 namespace {
 
-bool isPadded(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &layout) {
-  for (size_t d = 0; d < shape.size(); ++d)
-    if (layout.dims[d].block * mesh.sizeOf(layout.dims[d].axes) != shape[d])
-      return true;
-  return false;
-}
-
 std::string reasonOf(const ReshardCertificate &certificate, const CostModel &cost) {
-  const std::vector<int64_t> &shape = certificate.reshard.shape;
-  bool padded = isPadded(certificate.mesh, shape, certificate.reshard.from);
-  for (const Move &step : certificate.steps)
-    padded |= isPadded(certificate.mesh, shape, step.result);
-  if (padded)
+  if (certificate.wireBytes - certificate.paddingBytes == certificate.leastBytes)
     return "blocks travel with their padding";
   if (!cost.isByBytes())
     return "it is the fastest by the topology";
@@ -34,6 +23,7 @@ ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MoveP
   certificate.reshard = reshard;
   certificate.steps = plan.moves;
   certificate.wireBytes = plan.wireBytes;
+  certificate.paddingBytes = plan.paddingBytes;
   certificate.leastBytes = plan.leastBytes;
   for (const Move &move : plan.moves) {
     if (move.wireBytes == 0)
@@ -60,7 +50,10 @@ std::string ReshardCertificate::describe() const {
       axes += (axes.empty() ? "" : ",") + mesh.axes[static_cast<size_t>(axis)].name;
     text += "  over [" + axes + "]: " + std::to_string(link.bytes) + " bytes\n";
   }
-  text += "  " + std::to_string(wireBytes) + " bytes, at least " + std::to_string(leastBytes);
+  text += "  " + std::to_string(wireBytes) + " bytes";
+  if (paddingBytes > 0)
+    text += " (" + std::to_string(paddingBytes) + " of padding)";
+  text += ", at least " + std::to_string(leastBytes);
   return text + (reason.empty() ? "\n" : ": " + reason + "\n");
 }
 

@@ -25,7 +25,8 @@ struct ReshardCertificate {
   Reshard reshard;
   std::vector<Move> steps;
   std::vector<Link> links; // in the order in which the steps first use them
-  int64_t wireBytes = 0, leastBytes = 0;
+  // As MovePlan has them.
+  int64_t wireBytes = 0, paddingBytes = 0, leastBytes = 0;
   // The reason why more bytes than the bound are sent; empty at the bound.
   std::string reason;
 

@@ -263,11 +263,45 @@ private:
     return -1;
   }
 
+  // Of the same, the elements of the tensor: padding left out.
+  int64_t validBytesOfStep(const Move &step, const Layout &before) const {
+    const int64_t n = groupSize(step.axes);
+    int64_t elems = 0;
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
+      const int64_t after = common(rank, step.result, step.result);
+      switch (step.kind) {
+      case MoveKind::Slice:
+      case MoveKind::MakePartial:
+        break;
+      case MoveKind::AllGather:
+      case MoveKind::AllToAll:
+        elems += after - common(rank, before, step.result);
+        break;
+      case MoveKind::ReduceScatter:
+        elems += (n - 1) * after;
+        break;
+      case MoveKind::AllReduce:
+        elems += 2 * (n - 1) * after;
+        break;
+      case MoveKind::Permute:
+        for (size_t i = 0; i + 1 < step.pairs.size(); i += 2)
+          if (step.pairs[i + 1] == positionOf(rank, step.axes) &&
+              step.pairs[i] != step.pairs[i + 1])
+            elems += after;
+        break;
+      }
+    }
+    return (step.kind == MoveKind::AllReduce ? elems / n : elems) * certificate_.reshard.elemBytes;
+  }
+
   std::string checkTotals() const {
-    int64_t bytes = 0;
+    int64_t bytes = 0, valid = 0;
     std::vector<ReshardCertificate::Link> links;
+    const Layout *before = &certificate_.reshard.from;
     for (const Move &step : certificate_.steps) {
       bytes += step.wireBytes;
+      valid += validBytesOfStep(step, *before);
+      before = &step.result;
       if (step.wireBytes == 0)
         continue;
       auto same = std::find_if(links.begin(), links.end(),
@@ -280,6 +314,9 @@ private:
     if (bytes != certificate_.wireBytes)
       return "the steps send " + std::to_string(bytes) + " bytes, not " +
              std::to_string(certificate_.wireBytes);
+    if (bytes - valid != certificate_.paddingBytes)
+      return "the steps send " + std::to_string(bytes - valid) + " bytes of padding, not " +
+             std::to_string(certificate_.paddingBytes);
     const bool same = std::equal(
         links.begin(), links.end(), certificate_.links.begin(), certificate_.links.end(),
         [](const auto &a, const auto &b) { return a.axes == b.axes && a.bytes == b.bytes; });

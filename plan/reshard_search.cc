@@ -237,6 +237,7 @@ MovePlan searchMoves(const Mesh &mesh, const Reshard &reshard, const CostModel &
     plan = gatherThenSlice(mesh, reshard, cost);
   for (const Move &move : plan.moves)
     plan.wireBytes += std::min(move.wireBytes, INT64_MAX - plan.wireBytes);
+  plan.paddingBytes = paddingBytes(mesh, reshard, plan.moves);
   plan.leastBytes = leastWireBytes(mesh, reshard);
   return plan;
 }

@@ -261,8 +261,10 @@ private:
     const MovePlan plan = plans_.plan(type, have, needed);
     std::string why = cause(type, plan, have, needed, user, known);
     if (plan.wireBytes > plan.leastBytes)
-      why += "; its moves send " + std::to_string(plan.wireBytes) + " bytes, at least " +
-             std::to_string(plan.leastBytes) + " are needed";
+      why +=
+          "; its moves send " + std::to_string(plan.wireBytes) + " bytes" +
+          (plan.paddingBytes > 0 ? ", " + std::to_string(plan.paddingBytes) + " of padding" : "") +
+          ", at least " + std::to_string(plan.leastBytes) + " are needed";
     return why;
   }
 

@@ -37,8 +37,8 @@ TEST(CertificateTest, NamesStepsLinksAndTheBound) {
   EXPECT_EQ(certificateOf(reshard).describe(), "[b] -> []\n"
                                                "  all_gather dim 0 over [b]: 192 bytes\n"
                                                "  over [b]: 192 bytes\n"
-                                               "  192 bytes, at least 168: blocks travel with "
-                                               "their padding\n");
+                                               "  192 bytes (24 of padding), at least 168: blocks "
+                                               "travel with their padding\n");
 }
 
 // Changes one claim. Returns false if the certificate has no claim of that kind.
@@ -46,7 +46,7 @@ bool falsify(ReshardCertificate &certificate, Random &random) {
   std::vector<Move> &steps = certificate.steps;
   Move *step = steps.empty() ? nullptr : &steps[random() % steps.size()];
   const int64_t amount = 1 + below(random, 100);
-  switch (below(random, 14)) {
+  switch (below(random, 15)) {
   case 0:
     certificate.wireBytes += below(random, 2) ? amount : -amount;
     return true;
@@ -116,6 +116,9 @@ bool falsify(ReshardCertificate &certificate, Random &random) {
     if (!step || step->result.dims.empty())
       return false;
     ++step->result.dims[random() % step->result.dims.size()].block;
+    return true;
+  case 13:
+    certificate.paddingBytes += below(random, 2) ? amount : -amount;
     return true;
   default:
     if (!step || step->axes.size() < 2 || step->kind == MoveKind::AllReduce ||
