@@ -135,10 +135,16 @@ ShardingAttr Propagation::pinTarget(ReshardOp pin, ShardingAttr have) const {
   return ShardingAttr::get(written.getContext(), written.getMesh(), dims, {}, ReductionKind::Sum);
 }
 
-/// A pin remains if its operation got another sharding.
+/// A pin remains if its operation got another sharding. Those of scatterSums() have done their
+/// work: all uses ask for the part.
 void Propagation::resolvePins() {
   for (Operation *op : pins_) {
     auto pin = cast<ReshardOp>(op);
+    if (sums_.contains(pin)) {
+      pin.getResult().replaceAllUsesWith(pin.getInput());
+      pin.erase();
+      continue;
+    }
     ShardingAttr have = effective(pin.getInput());
     pin.setTargetAttr(decided_.shardings.lookup(pin.getResult()));
     pin->removeAttr(kPinAttr);
@@ -169,13 +175,21 @@ void Propagation::run() {
   runRounds();
   if (stageReductions())
     runRounds();
-  if (!regainSplits())
-    return;
+  keepIfCheaper(&Propagation::regainSplits);
+  keepIfCheaper(&Propagation::scatterSums);
+}
+
+/// Keeps the pins that `insert` inserts if the rounds with them are cheaper.
+void Propagation::keepIfCheaper(bool (Propagation::*insert)()) {
   Decisions before = decided_;
-  double least = getCost();
-  runRounds();
-  if (getCost() < least)
+  const double least = getCost();
+  if (!(this->*insert)())
     return;
+  runRounds();
+  if (getCost() < least) {
+    regained_.clear();
+    return;
+  }
   dropRegained();
   decided_ = std::move(before);
   decideFunctionResults();

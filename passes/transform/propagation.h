@@ -56,6 +56,7 @@ private:
   void insertPins();
   ShardingAttr pinTarget(ReshardOp pin, ShardingAttr have) const;
   void resolvePins();
+  void keepIfCheaper(bool (Propagation::*insert)());
   void runRounds();
   void runRound();
   bool meetsConflict() const;
@@ -66,6 +67,9 @@ private:
   // propagation_regain.cc
   bool stageReductions();
   bool regainSplits();
+  bool scatterSums();
+  ShardingAttr scattered(Value value);
+  void insertPin(Value value, ShardingAttr request, const Twine &why);
   void dropRegained();
   ShardingAttr regained(Operation *op);
 
@@ -126,8 +130,10 @@ private:
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Reshards that hold the shardings that the user wrote on the operations before them.
   llvm::SetVector<Operation *> pins_;
-  /// The pins that `regainSplits` inserted.
+  /// The pins that `regainSplits` or `scatterSums` inserted, while it is open whether they pay.
   SmallVector<ReshardOp> regained_;
+  /// Those of `scatterSums`.
+  llvm::DenseSet<Operation *> sums_;
   /// Per value: the different shardings that its uses asked for in the round before.
   llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> requests_;
   /// Carried values that start at zero, while it is open whether the loop makes

@@ -9,6 +9,12 @@
 //   c = concat(x [dp, -], y [dp, -]) dim 0    gathered for it, and whole
 //   c' [dp, -]                                each rank takes its part, which is free
 //
+// A sum over ranks that one use needs combined, and of which another takes its part, is combined
+// whole. If the first can work on the part as well, half the bytes do:
+//
+//   g partial dp; n = sum g * g; p' [dp] = p - n * g    all_reduce g, and each rank takes its part
+//   g' [dp]                                             reduce_scatter g, and all_reduce n
+//
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/sharding.h"
@@ -106,24 +112,66 @@ bool Propagation::regainSplits() {
     if (request && request != effective(op->getResult(0)))
       found.push_back({op, request});
   });
-  for (auto [op, request] : found) {
-    OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfter(op);
-    Value result = op->getResult(0);
-    auto pin = ReshardOp::create(builder, op->getLoc(), result, request, request);
-    std::string why = "what follows " + op->getName().getStringRef().str() + " is split again";
-    pin->setAttr(kWhyAttr, builder.getStringAttr(why));
-    result.replaceAllUsesExcept(pin.getResult(), pin);
-    pins_.insert(pin);
-    regained_.push_back(pin);
+  for (auto [op, request] : found)
+    insertPin(op->getResult(0), request,
+              "what follows " + op->getName().getStringRef() + " is split again");
+  return !found.empty();
+}
+
+void Propagation::insertPin(Value value, ShardingAttr request, const Twine &why) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto pin = ReshardOp::create(builder, value.getLoc(), value, request, request);
+  pin->setAttr(kWhyAttr, builder.getStringAttr(why));
+  value.replaceAllUsesExcept(pin.getResult(), pin);
+  pins_.insert(pin);
+  regained_.push_back(pin);
+}
+
+/// The part of a combined sum that a use of `value` asks for, over the axes of the sum alone, while
+/// others ask for all of it; null if there is none, or more than one.
+ShardingAttr Propagation::scattered(Value value) {
+  if (!decided_.combined.contains(value) || !value.getDefiningOp())
+    return nullptr;
+  ShardingAttr partial = decided_.shardings.lookup(value), part;
+  for (OpOperand &use : value.getUses()) {
+    ShardingAttr request = requestOf(use);
+    if (!request || request == partial.withoutPartial())
+      continue;
+    if (request.isPartial() || (part && part != request))
+      return nullptr;
+    for (auto [have, want] : llvm::zip_equal(partial.getDims(), request.getDims()))
+      if (!(want == have) && !llvm::all_of(want.getAxes(), [&](StringAttr axis) {
+            return llvm::is_contained(have.getAxes(), axis) ||
+                   llvm::is_contained(partial.getPartialAxes(), axis);
+          }))
+        return nullptr;
+    part = request;
+  }
+  return part;
+}
+
+/// Inserts pins where sums are combined whole for one use, and taken apart for another; whether
+/// there are any.
+bool Propagation::scatterSums() {
+  SmallVector<std::pair<Value, ShardingAttr>> found;
+  function_->walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (ShardingAttr part = scattered(result))
+        found.push_back({result, part});
+  });
+  for (auto [value, part] : found) {
+    insertPin(value, part, "a part of the sum");
+    sums_.insert(regained_.back());
   }
   return !found.empty();
 }
 
-/// Undoes regainSplits().
+/// Undoes regainSplits() or scatterSums().
 void Propagation::dropRegained() {
   for (ReshardOp pin : regained_) {
     pins_.remove(pin);
+    sums_.erase(pin);
     pin.getResult().replaceAllUsesWith(pin.getInput());
     pin.erase();
   }
