@@ -3,6 +3,7 @@
 #include "passes/analysis/assignment.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/analysis/micro_batches.h"
 
 namespace mlir::coll {
 
@@ -46,6 +47,15 @@ SmallVector<int64_t> withFirst(ArrayRef<int64_t> order, int64_t first) {
   return changed;
 }
 
+/// Whether a loop over layers collects their gradients, one by one, in a tensor that it carries.
+/// What micro-batches contribute is summed outside of the loop: in it, the sum of one layer would
+/// have to wait for all micro-batches.
+static bool collectsMicroBatches(Operation *op, ShardingAttr partial) {
+  auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+  return insert && isa<BlockArgument>(insert.getDest()) &&
+         llvm::any_of(partial.getPartialAxes(), [](StringAttr axis) { return axis == kTimeAxis; });
+}
+
 int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<ShardingAttr> operands,
                       ArrayRef<int64_t> partial, llvm::function_ref<bool(Value)> isNeutral) {
   ShardingAttr first = operands[partial.front()];
@@ -60,7 +70,8 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
   if (!isOneTensor)
     return -1;
   // Only its zeros make a concatenation larger, and one reduction of it replaces several.
-  if (numElements(op->getResult(0)) > elements && !isa<tensor::ConcatOp>(op))
+  if (numElements(op->getResult(0)) > elements && !isa<tensor::ConcatOp>(op) &&
+      !collectsMicroBatches(op, first))
     return -1;
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
     bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });

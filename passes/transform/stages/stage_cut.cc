@@ -3,6 +3,7 @@
 #include "passes/transform/stages/stage_cut.h"
 
 #include "dialect/notes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/step_cost.h"
 #include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/shard_pattern.h"
@@ -184,6 +185,23 @@ static std::vector<size_t> chooseCut(const Line &line, int numChunks) {
   return cut;
 }
 
+/// Says of the first loop over parameters that it is one operation, whatever it repeats.
+static void noteLoop(InFlightDiagnostic &error, const StepParts &parts) {
+  for (Operation *op : parts.getForward()) {
+    if (!isa<scf::ForOp, scf::WhileOp>(op))
+      continue;
+    for (Value parameter : getParameters(parts, op)) {
+      const unsigned index = cast<BlockArgument>(parameter).getArgNumber();
+      error.attachNote(op->getLoc())
+          << "this loop over the layers that are stacked in '"
+          << getArgumentPath(parts.getStep(), index)
+          << "' is one of them, and stays on one stage; call the layers one after the other, each "
+             "with parameters of its own, instead of a scan";
+      return;
+    }
+  }
+}
+
 static LogicalResult refuseToCut(const StepParts &parts, const ::coll::plan::Schedule &schedule,
                                  size_t numReaders) {
   const int chunks = schedule.numChunks, stages = schedule.numRanks();
@@ -197,6 +215,7 @@ static LogicalResult refuseToCut(const StepParts &parts, const ::coll::plan::Sch
         << " parameters; use fewer stages";
   if (chunks != stages)
     error << ", or a schedule with fewer chunks a stage, as 1f1b";
+  noteLoop(error, parts);
   return error;
 }
 
