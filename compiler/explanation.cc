@@ -133,7 +133,10 @@ static void addProgram(Explanation &explanation, const StepCost &cost, MeshOp me
     else
       like->calls += entry.calls;
   }
-  explanation.wireBytes += cost.wireBytes * double(ranks) / double(allRanks);
+  const double share = double(ranks) / double(allRanks);
+  explanation.calls += cost.calls * share;
+  explanation.payloadBytes += cost.payloadBytes * share;
+  explanation.wireBytes += cost.wireBytes * share;
   if (cost.totalUs() < explanation.computeUs + explanation.communicationUs)
     return;
   explanation.computeUs = cost.computeUs;
@@ -169,6 +172,8 @@ llvm::Expected<Explanation> explainStep(mlir::ModuleOp module, int64_t ranks,
   const StepCost cost = getStepCost(step, mesh, *model);
   for (const CollectiveCost &collective : cost.collectives)
     explanation.collectives.push_back(explain(collective, mesh));
+  explanation.calls = cost.calls;
+  explanation.payloadBytes = cost.payloadBytes;
   explanation.wireBytes = cost.wireBytes;
   explanation.computeUs = cost.computeUs;
   explanation.communicationUs = cost.communicationUs;
@@ -270,6 +275,8 @@ llvm::json::Value toJSON(const Explanation &explanation) {
        explanation.pipeline ? toJSON(*explanation.pipeline) : llvm::json::Value(nullptr)},
       {"topology", explanation.topology},
       {"collectives", llvm::json::Array(explanation.collectives)},
+      {"collective_calls", explanation.calls},
+      {"payload_bytes", explanation.payloadBytes},
       {"wire_bytes", explanation.wireBytes},
       {"compute_us", explanation.computeUs},
       {"communication_us", explanation.communicationUs}};
@@ -280,6 +287,8 @@ bool fromJSON(const llvm::json::Value &value, Explanation &explanation, llvm::js
   return map && map.map("search", explanation.search) &&
          map.map("pipeline", explanation.pipeline) && map.map("topology", explanation.topology) &&
          map.map("collectives", explanation.collectives) &&
+         map.map("collective_calls", explanation.calls) &&
+         map.map("payload_bytes", explanation.payloadBytes) &&
          map.map("wire_bytes", explanation.wireBytes) &&
          map.map("compute_us", explanation.computeUs) &&
          map.map("communication_us", explanation.communicationUs);

@@ -114,6 +114,8 @@ json::Value toJSON(const Forecast &forecast) {
       {"predicted", json::Object{{"topology", text(explanation.topology)},
                                  {"compute_us", explanation.computeUs},
                                  {"communication_us", explanation.communicationUs},
+                                 {"calls_per_step", explanation.calls},
+                                 {"payload_bytes_per_step", explanation.payloadBytes},
                                  {"bytes_per_step", explanation.wireBytes}}}};
 }
 

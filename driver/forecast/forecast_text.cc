@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
 
 namespace coll::run {
 namespace {
@@ -139,6 +140,18 @@ void printPipeline(llvm::raw_ostream &os, const plan::Pipeline &pipeline) {
                            kMaxColumns);
 }
 
+/// Calls and payload as the summary of a run has them.
+void printTotals(llvm::raw_ostream &os, const Explanation &explanation) {
+  os << "collectives: " << formatPlural(int64_t(explanation.collectives.size()), "operation")
+     << "; per step and rank: " << llvm::format("%.4g call", explanation.calls)
+     << (explanation.calls == 1 ? ", " : "s, ") << formatBytes(explanation.payloadBytes)
+     << " of payload, " << formatBytes(explanation.wireBytes) << " sent";
+  if (!llvm::all_of(explanation.collectives,
+                    [](const ExplainedCollective &entry) { return entry.isCounted; }))
+    os << "; values decide how often some are called, of which one turn is counted";
+  os << "\n";
+}
+
 std::string describeGroup(const ExplainedCollective &entry) {
   return entry.axes.empty() ? formatPlural(entry.groupSize, "rank") : llvm::join(entry.axes, "+");
 }
@@ -153,12 +166,7 @@ void printCollectives(llvm::raw_ostream &os, const Forecast &forecast) {
     os << "collectives: none\n";
     return;
   }
-  const int64_t operations = explanation.collectives.size();
-  const int64_t calls = llvm::count_if(
-      explanation.collectives, [](const ExplainedCollective &entry) { return !entry.sharesCall; });
-  os << "collectives: " << formatPlural(operations, "operation")
-     << (calls < operations ? " in " + formatPlural(calls, "call") : "") << ", "
-     << formatBytes(explanation.wireBytes) << " sent by a rank in a step\n";
+  printTotals(os, explanation);
   Table table;
   for (const ExplainedCollective &entry : explanation.collectives) {
     const std::string kind = entry.kind + (entry.reduction.empty() ? "" : " " + entry.reduction);

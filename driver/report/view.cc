@@ -96,9 +96,9 @@ void addTrafficTile(json::Array &tiles, const ReportContents &contents, const An
     calls += row.callsPerStep * row.numRanks / contents.numRanks;
   }
   if (calls > 0)
-    tiles.push_back(
-        tile("Traffic", formatBytes(bytes),
-             "per step and rank, in " + formatNumber(calls) + (calls == 1 ? " call" : " calls")));
+    tiles.push_back(tile("Traffic", formatBytes(bytes),
+                         "of payload per step and rank, in " + formatNumber(calls) +
+                             (calls == 1 ? " call" : " calls")));
 }
 
 json::Array viewTiles(const ReportContents &contents, const Analysis &analysis) {

@@ -98,6 +98,14 @@ plan::MoveBytes moveBytes(CollectiveOpInterface op, LocalBytes local, int64_t gr
   return bytes == 0 ? plan::MoveBytes{0, 0, 1} : as(MoveKind::AllToAll, bytes);
 }
 
+/// What the ranks of a group put into a call together, of which each has `input` bytes.
+int64_t payloadBytes(CollectiveOpInterface op, int64_t input, int64_t sent, int64_t groupSize) {
+  StringRef name = op->getName().stripDialect();
+  if (name == "broadcast" || name == "scatter") // the root alone
+    return input;
+  return name == "permute" ? sent : input * groupSize;
+}
+
 /// What an operation on an element takes outside of products, as operations in them: arithmetic,
 /// and functions such as exp.
 constexpr double kArithmetic = 4, kFunction = 40;
@@ -186,11 +194,13 @@ private:
       const double sent = static_cast<double>(bytes.allRanks) / static_cast<double>(size);
       return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
     };
+    int64_t input = localBytes(op).input;
     if (auto start = dyn_cast<StartOp>(op->getParentOp()); start && start.isBucket()) {
       auto [known, isNew] = bucketBytes_.try_emplace(start);
       if (isNew)
         known->second = exec::getBucketBytes(start.getBody().front());
       const int64_t all = known->second, own = bytesInBucket(op);
+      input = own;
       entry.sharesCall = op->getPrevNode() != nullptr;
       entry.groupBytes = moveBytes(op, {own, own}, size, size).allRanks;
       entry.microseconds = static_cast<double>(own) /
@@ -201,8 +211,14 @@ private:
       entry.groupBytes = bytes.allRanks;
       entry.microseconds = timeFor(bytes);
     }
-    cost_.wireBytes += static_cast<double>(entry.calls) * entry.wireBytes();
-    cost_.communicationUs += static_cast<double>(entry.calls) * entry.microseconds;
+    const auto calls = static_cast<double>(entry.calls);
+    if (!entry.sharesCall)
+      cost_.calls += calls;
+    cost_.payloadBytes +=
+        calls * static_cast<double>(payloadBytes(op, input, entry.groupBytes, size)) /
+        static_cast<double>(size);
+    cost_.wireBytes += calls * entry.wireBytes();
+    cost_.communicationUs += calls * entry.microseconds;
     cost_.collectives.push_back(entry);
   }
 

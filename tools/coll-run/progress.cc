@@ -152,9 +152,9 @@ void printSummary(llvm::raw_ostream &os, int ranks, int64_t steps, double second
   os << counted(ranks, "rank") << ", " << counted(steps, "step") << ": " << formatRate(1 / perStep)
      << llvm::format(", %.3g ms/step", perStep * 1e3);
   if (ranks > 1) {
-    double collectives = double(stats.collectivesPerStep) / ranks;
-    os << llvm::format("; per step and rank: %.4g collective", collectives)
-       << (collectives == 1 ? ", " : "s, ") << formatBytes(double(stats.bytesPerStep) / ranks);
+    double calls = double(stats.collectivesPerStep) / ranks;
+    os << llvm::format("; per step and rank: %.4g call", calls) << (calls == 1 ? ", " : "s, ")
+       << formatBytes(double(stats.bytesPerStep) / ranks) << " of payload";
   }
   os << '\n';
 }

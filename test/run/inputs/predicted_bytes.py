@@ -4,8 +4,8 @@ usage: predicted_bytes.py [--rows=FILE.jsonl] MESH:STRATEGY… -- FOLDER…
 
 For each step of a FOLDER, the shortest first, and each strategy (dp=2,tp=2:fsdp,tensor), forecast and report of a run on
 threads say the same, to the byte: for each kind of collective the calls in a step and what all ranks send in them, and
-the most that the buffers of all ranks take at once. The report counts what ranks put into a call; a call's algorithm
-sends the least that its kind allows. Left out are the collectives of steps in which values decide how many run (in
+the most that the buffers of all ranks take at once; and so do the totals of calls and of the payload that ranks put into
+them. The report counts the payload; a call's algorithm sends the least that its kind allows. Left out are the collectives of steps in which values decide how many run (in
 loops and branches), and plans whose strategy finds nothing to split in a step, such as spatial where there are no
 images.
 
@@ -75,6 +75,12 @@ def compare(folder, choice, work):
     if row["counted"]:
         row |= {"sent": sum(size for _, size in want.values())}
         row["wrong"] += differences(want, have)
+        ran = [r for r in report["collectives"] if r["function"] == "step"]
+        for name, field in (("calls", "calls_per_step"), ("payload bytes", "payload_bytes_per_step")):
+            said = plan["predicted"][field]
+            took = sum(r[field] * r["ranks"] for r in ran) / plan["ranks"]
+            if abs(said - took) > 1e-9 * max(said, took):
+                row["wrong"].append(f"{name} of a rank: predicted {said}, measured {took}")
     return row
 
 
