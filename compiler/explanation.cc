@@ -69,13 +69,20 @@ ExplainedCollective explain(const CollectiveCost &cost, MeshOp mesh) {
   for (mlir::StringAttr axis : group.getAxes())
     entry.axes.push_back(axis.str());
   entry.groupSize = getGroupSize(group, mesh);
-  if (mlir::Value value = op.getCommInput() ? op.getCommInput() : op.getCommResult())
-    entry.value = toText(value.getType());
-  entry.location = getSourceText(op->getLoc());
-  entry.name = getSourceName(op->getLoc());
-  if (auto why = op->getAttrOfType<mlir::StringAttr>(kWhyAttr))
-    entry.why = why.str();
-  if (auto cause = op->getAttrOfType<mlir::DictionaryAttr>(kCauseAttr))
+  mlir::Location loc = op->getLoc();
+  mlir::DictionaryAttr notes = cost.tensor;
+  if (notes) {
+    loc = mlir::Location(notes.getAs<mlir::LocationAttr>("loc"));
+    entry.value = toText(notes.getAs<mlir::TypeAttr>("type").getValue());
+  } else {
+    notes = op->getDiscardableAttrDictionary();
+    if (mlir::Value value = op.getCommInput() ? op.getCommInput() : op.getCommResult())
+      entry.value = toText(value.getType());
+  }
+  entry.location = getSourceText(loc);
+  entry.name = getSourceName(loc);
+  entry.why = getText(notes, kWhyAttr);
+  if (auto cause = notes.getAs<mlir::DictionaryAttr>(kCauseAttr))
     readCause(cause, entry);
   completeLocation(entry);
   entry.groupBytes = cost.groupBytes;

@@ -271,6 +271,17 @@ LogicalResult CollDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return emitError() << name << " must be a dictionary, but is " << attribute.getValue();
   }
+  if (name == kTensorsAttr) {
+    auto tensors = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (tensors && llvm::all_of(tensors, [](Attribute tensor) {
+          auto notes = dyn_cast<DictionaryAttr>(tensor);
+          auto type = notes ? notes.getAs<TypeAttr>("type") : TypeAttr();
+          return type && isa<RankedTensorType>(type.getValue()) && notes.getAs<LocationAttr>("loc");
+        }))
+      return success();
+    return emitError() << name << " must be an array of dictionaries with a tensor's type and loc, "
+                       << "but is " << attribute.getValue();
+  }
   if (name == kPinAttr)
     return verifyPin(emitError, op, attribute);
   if (name != kShardingsAttr)

@@ -24,6 +24,10 @@ namespace mlir::coll {
 /// another way; `avoid`, the annotation that would make a gather that repeats work unnecessary.
 inline constexpr llvm::StringLiteral kCauseAttr = "coll.cause";
 
+/// On a collective into which several tensors were packed, an array of a dictionary for each:
+/// `type`, `loc`, and coll.why and coll.cause as the tensor's own collective had them.
+inline constexpr llvm::StringLiteral kTensorsAttr = "coll.tensors";
+
 /// On an operation whose split was a choice, a dictionary: `chosen` and `other` with `_bytes` that
 /// a rank sends and `_work`, its work as bytes that are sent in the same time.
 inline constexpr llvm::StringLiteral kDecisionAttr = "coll.decision";

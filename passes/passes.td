@@ -211,7 +211,7 @@ def PartitionPass : Pass<"coll-partition", "::mlir::ModuleOp"> {
 }
 
 def CombineCollectivesPass : Pass<"coll-combine-collectives", "::mlir::ModuleOp"> {
-  let summary = "all_reduces of many tensors to few calls";
+  let summary = "collectives of many tensors to few calls";
   let description = [{
     Reductions that differ in their tensors only, and of which none depends on another, become one
     `coll.start` of all of them (a bucket), awaited at once: a call costs its latency whatever its
@@ -221,6 +221,10 @@ def CombineCollectivesPass : Pass<"coll-combine-collectives", "::mlir::ModuleOp"
 
     A bucket holds at most `bytes`; larger tensors stay alone. Each tensor begins at 64 bytes in
     the memory of the call.
+
+    all_gathers and reduce_scatters of tensors of at most 64 KiB become one of a tensor that has
+    the blocks for each rank side by side. The tensors are copied into it and out of it, which for
+    larger ones takes longer than a call.
   }];
   let options = [
     Option<"bytes", "bytes", "int64_t", "4194304", "largest bucket in bytes; 0 combines nothing">,

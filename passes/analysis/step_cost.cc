@@ -3,6 +3,7 @@
 #include "passes/analysis/step_cost.h"
 
 #include "dialect/exec/exec.h"
+#include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -190,36 +191,52 @@ private:
     entry.isCounted = calls.has_value() && !op->getParentOfType<scf::IfOp>();
     entry.calls = calls.value_or(1);
     entry.groupSize = size;
-    auto timeFor = [&](const plan::MoveBytes &bytes) {
-      const double sent = static_cast<double>(bytes.allRanks) / static_cast<double>(size);
-      return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
-    };
-    int64_t input = localBytes(op).input;
     if (auto start = dyn_cast<StartOp>(op->getParentOp()); start && start.isBucket()) {
       auto [known, isNew] = bucketBytes_.try_emplace(start);
       if (isNew)
         known->second = exec::getBucketBytes(start.getBody().front());
-      const int64_t all = known->second, own = bytesInBucket(op);
-      input = own;
       entry.sharesCall = op->getPrevNode() != nullptr;
-      entry.groupBytes = moveBytes(op, {own, own}, size, size).allRanks;
-      entry.microseconds = static_cast<double>(own) /
-                           static_cast<double>(std::max<int64_t>(all, 1)) *
-                           timeFor(moveBytes(op, {all, all}, size, size));
-    } else {
-      const plan::MoveBytes bytes = moveBytes(op, localBytes(op), size, size);
-      entry.groupBytes = bytes.allRanks;
-      entry.microseconds = timeFor(bytes);
+      return addShare(entry, bytesInBucket(op), known->second);
     }
+    const LocalBytes local = localBytes(op);
+    if (auto tensors = op->getAttrOfType<ArrayAttr>(kTensorsAttr)) {
+      for (auto tensor : tensors.getAsRange<DictionaryAttr>()) {
+        entry.tensor = tensor;
+        addShare(entry, bytesOf(tensor.getAs<TypeAttr>("type").getValue()), local.input);
+        entry.sharesCall = true;
+      }
+      return;
+    }
+    const plan::MoveBytes bytes = moveBytes(op, local, size, size);
+    add(entry, bytes, local.input, timeFor(group, bytes, size));
+  }
+
+  /// `own` of the `all` bytes that a rank puts into a call.
+  void addShare(const CollectiveCost &entry, int64_t own, int64_t all) {
+    auto op = cast<CollectiveOpInterface>(entry.op);
+    const int64_t size = entry.groupSize;
+    const double share = static_cast<double>(own) / static_cast<double>(std::max<int64_t>(all, 1));
+    add(entry, moveBytes(op, {own, own}, size, size), own,
+        share * timeFor(op.getCommGroup(), moveBytes(op, {all, all}, size, size), size));
+  }
+
+  void add(CollectiveCost entry, const plan::MoveBytes &bytes, int64_t input, double us) {
+    entry.groupBytes = bytes.allRanks;
+    entry.microseconds = us;
     const auto calls = static_cast<double>(entry.calls);
+    const auto payload = static_cast<double>(payloadBytes(
+        cast<CollectiveOpInterface>(entry.op), input, entry.groupBytes, entry.groupSize));
     if (!entry.sharesCall)
       cost_.calls += calls;
-    cost_.payloadBytes +=
-        calls * static_cast<double>(payloadBytes(op, input, entry.groupBytes, size)) /
-        static_cast<double>(size);
+    cost_.payloadBytes += calls * payload / static_cast<double>(entry.groupSize);
     cost_.wireBytes += calls * entry.wireBytes();
-    cost_.communicationUs += calls * entry.microseconds;
+    cost_.communicationUs += calls * us;
     cost_.collectives.push_back(entry);
+  }
+
+  double timeFor(GroupAttr group, const plan::MoveBytes &bytes, int64_t size) {
+    const double sent = static_cast<double>(bytes.allRanks) / static_cast<double>(size);
+    return timeOf(group, {0, sent, bytes.most, std::max(bytes.rounds, 1)});
   }
 
   double timeOf(GroupAttr group, plan::Traffic traffic) {

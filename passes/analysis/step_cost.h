@@ -23,6 +23,7 @@ struct CollectiveCost {
   int64_t groupBytes = 0;  // sent by the ranks of a group in one call, together
   double microseconds = 0; // of one call; its share of one that it makes together with others
   bool sharesCall = false; // it is in the call of the one before
+  DictionaryAttr tensor;   // of several that are packed into `op`: this one's notes (kTensorsAttr)
 
   /// Sent by an average rank in one call.
   double wireBytes() const {

@@ -110,9 +110,14 @@ int32_t DescriptorBuilder::addOp(Block &body, Location loc) {
     op.count = type.getNumElements();
     op.dtype = getDtypeName(type.getElementType()).str();
   }
-  if (const size_t others = body.getOperations().size() - 2) {
-    op.why = std::to_string(others + 1) + " tensors in one call" +
+  const auto sayFirst = [&](size_t tensors) {
+    op.why = std::to_string(tensors) + " tensors in one call" +
              (op.why.empty() ? "" : ", the first: " + op.why);
+  };
+  if (auto packed = comm->getAttrOfType<ArrayAttr>(kTensorsAttr))
+    sayFirst(packed.size());
+  if (const size_t others = body.getOperations().size() - 2) {
+    sayFirst(others + 1);
     op.bytes = exec::getBucketBytes(body);
     op.count = op.bytes / getElementBytes(getElementTypeOrSelf(comm->getResult(0).getType()));
   }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Counts what a rank sends in the sharded steps of test/data/shardings, beside XLA's partitioner.
 
-usage: bench_shardings.py [--tools=build/bin] [--limit=FACTOR] [NAME…]
+usage: bench_shardings.py [--tools=build/bin] [--limit=FACTOR] [--calls=FACTOR] [NAME…]
 
-Prints per step the collectives and the bytes per rank of both; XLA's stand in xla.json, so that no JAX is needed.
-With --limit, fails where coll sends more than FACTOR times XLA's bytes.
+Prints per step the bytes per rank and the calls of both, and the calls of each kind; XLA's stand in xla.json, so that no
+JAX is needed. With --limit, fails where coll sends more than FACTOR times XLA's bytes, with --calls where it makes more
+than FACTOR times as many calls.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sys
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "shardings"
 PIPELINE = ("builtin.module(coll-import{{state-args={}}},inline,coll-drop-empty,coll-propagate,coll-insert-reshards,"
-            "coll-partition,canonicalize,cse)")
+            "coll-partition,canonicalize,cse,coll-combine-collectives)")
 KINDS = "all_reduce|all_gather|reduce_scatter|all_to_all|permute|broadcast"
 
 
@@ -55,12 +56,13 @@ def add(totals, more):
 
 def count(text, loop):
     """Totals over the text of one rank's program; `loop` is how often a scf.while runs. Of two branches the one
-    that sends more counts, as in the counts of XLA's programs."""
+    that sends more counts, as in the counts of XLA's programs. The operations of a coll.start are one call."""
     axes = dict((name, int(n)) for name, n in re.findall(r'"([^"]+)" = (\d+)', text.split("func.func")[0]))
     constants = {name: int(value) for name, value in
                  re.findall(r"(%\S+) = arith\.constant (-?\d+) : index", text)}
     # Per open region: how often it runs, its totals, and those of the branch before it.
     stack = [(1, {"bytes": 0}, None)]
+    shares_call = is_started = False
     for line in text[text.index("@step"):].splitlines():
         match = re.search(rf"coll\.({KINDS}) .* over @\w+\[([^\]]*)\].* : tensor<([^>]*)>(?: -> tensor<([^>]*)>)?", line)
         times, totals, _ = stack[-1]
@@ -70,7 +72,11 @@ def count(text, loop):
             for axis in re.findall(r'"([^"]+)"', group):
                 ranks *= axes[axis]
             if ranks > 1:
-                add(totals, {kind: times, "bytes": times * sent(kind, size(operand), size(result or operand), ranks)})
+                add(totals, {kind: 0 if shares_call else times,
+                             "bytes": times * sent(kind, size(operand), size(result or operand), ranks)})
+            shares_call = is_started
+        if "coll.start" in line or "coll.yield" in line:
+            is_started, shares_call = "coll.start" in line, False
         first = None
         while re.search(r"\{[^{}]*\}", line):
             line = re.sub(r"\{[^{}]*\}", "", line)
@@ -102,11 +108,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=pathlib.Path)
     parser.add_argument("--limit", type=float)
+    parser.add_argument("--calls", type=float)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     tool = options.tools / "coll-opt" if options.tools else shutil.which("coll-opt") or "build/bin/coll-opt"
     rows = json.loads((DATA / "xla.json").read_text())
-    print(f"{'step':20}{'coll':>10}{'XLA':>10}{'ratio':>7}  collectives of coll / of XLA")
+    print(f"{'step':20}{'coll':>10}{'XLA':>10}{'ratio':>7}{'coll':>6}{'XLA':>5}  calls of coll / of XLA")
     too_many = []
     for name in options.names or rows:
         row = rows[name]
@@ -114,10 +121,13 @@ def main():
         sent_bytes = round(ours.pop("bytes"))
         words = [" ".join(f"{kind}={n}" for kind, n in sorted(each.items()))
                  for each in (ours, row["collectives"])]
-        print(f"{name:20}{sent_bytes:10}{row['bytes']:10}{sent_bytes / max(row['bytes'], 1):7.2f}"
+        calls, peer = sum(ours.values()), sum(row["collectives"].values())
+        print(f"{name:20}{sent_bytes:10}{row['bytes']:10}{sent_bytes / max(row['bytes'], 1):7.2f}{calls:6}{peer:5}"
               f"  {words[0]} / {words[1]}")
         if options.limit is not None and sent_bytes > options.limit * row["bytes"]:
             too_many.append(f"{name} sends {sent_bytes} bytes, more than {options.limit:g} x {row['bytes']}")
+        if options.calls is not None and calls > options.calls * peer:
+            too_many.append(f"{name} makes {calls} calls, more than {options.calls:g} x {peer}")
     if too_many:
         sys.exit("\n".join(too_many))
 

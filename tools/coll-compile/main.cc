@@ -33,7 +33,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --stage-mesh=N:MESH  the mesh of one stage, as of coll-run; several times
   --shard=PATTERN      the sharding of arguments by name, as of coll-run; may be given several times
   --combine=4MiB       reductions over ranks that do not need each other are one call, of this size at
-                       most (default: 4MiB); 0: each is a call; not with --stages
+                       most (default: 4MiB), and so are gathers of small tensors; 0: each is a call;
+                       not with --stages
   --state-args=K       the first K arguments are state, which the first K results update
   --device=gpu:sm_90   compile for such GPUs and later ones (gpu: from sm_80 on; default: cpu)
   --matmul-precision=P what products on GPUs may round f32 factors to: highest (default), tf32, bf16

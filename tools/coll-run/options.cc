@@ -56,7 +56,8 @@ cl::opt<std::string>
 cl::opt<std::string>
     combine("combine", cl::value_desc("4MiB"), cl::cat(stepCategory),
             cl::desc("reductions over ranks that do not need each other are one call, of this size "
-                     "at\nmost (default: 4MiB); 0: each is a call. Not with --stages"));
+                     "at\nmost (default: 4MiB), and so are gathers of small tensors; 0: each is a "
+                     "call.\nNot with --stages"));
 cl::opt<std::string> stages("stages", cl::value_desc("N"), cl::cat(stepCategory),
                             cl::desc("cut the step into N pipeline stages; with --mesh, its first "
                                      "axis is pp=N"));

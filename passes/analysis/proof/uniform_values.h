@@ -21,11 +21,12 @@ class UniformValues {
 public:
   UniformValues(func::FuncOp function, GroupTable &groups);
 
+  using AxisSet = uint64_t; // bit i: axis i of the mesh
+
   bool isUniform(Value value) const { return varying_.lookup(value) == 0; }
+  AxisSet getVaryingAxes(Value value) const { return varying_.lookup(value); }
 
 private:
-  using AxisSet = uint64_t; // bit i: axis i of mesh_
-
   AxisSet axesOf(ArrayRef<StringAttr> axes) const;
   std::optional<AxisSet> axesOf(Operation *op, GroupAttr group);
   AxisSet axesOf(ShardingAttr sharding) const;

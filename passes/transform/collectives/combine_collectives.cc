@@ -4,9 +4,14 @@
 #include "dialect/exec/memory_form.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/analysis/proof/uniform_values.h"
+#include "passes/analysis/rank_groups.h"
 #include "passes/passes.h"
+#include "passes/transform/collectives/pack.h"
 
 #include <queue>
 
@@ -17,21 +22,37 @@ namespace mlir::coll {
 
 namespace {
 
-int64_t bytesOf(AllReduceOp op) {
-  return getTensorBytes(cast<RankedTensorType>(op.getType())).value_or(INT64_MAX);
+/// Of the larger side of a collective.
+int64_t bytesOf(Operation *op) {
+  auto of = [](Value value) {
+    return getTensorBytes(cast<RankedTensorType>(value.getType())).value_or(INT64_MAX);
+  };
+  return std::max(of(op->getOperand(0)), of(op->getResult(0)));
 }
 
 /// No bucket is larger, so that sums of sizes do not overflow.
 constexpr int64_t kMostBytes = int64_t(1) << 40;
 
-using Bucket = SmallVector<AllReduceOp>;
+/// The largest tensor, on its larger side, that an all_gather or reduce_scatter is packed of.
+constexpr int64_t kMostPackedBytes = 64 * 1024;
+
+using Bucket = SmallVector<Operation *>;
+
+bool canPack(Operation *op) {
+  return isa<AllGatherOp, ReduceScatterOp>(op) &&
+         cast<CollectiveOpInterface>(op).getCommGroup().isMesh();
+}
+
+bool canCombine(Operation *op) { return isa<AllReduceOp>(op) || canPack(op); }
+
+using AreAlike = llvm::function_ref<bool(Operation *, Operation *)>;
 
 /// The operations of a block as a graph. Edges go from what makes a value to what uses it, and
-/// from each operation with an effect to the next, but for reductions that may be combined: what
+/// from each operation with an effect to the next, but for collectives that may be combined: what
 /// the members of a group agree on is the order that results here, the same on all of them.
 class BlockGraph {
 public:
-  explicit BlockGraph(Block &block) : block_(block) {
+  BlockGraph(Block &block, AreAlike areAlike) : block_(block), areAlike_(areAlike) {
     Operation *effect = nullptr;
     for (Operation &op : block.without_terminator()) {
       number_[&op] = ops_.size();
@@ -42,7 +63,7 @@ public:
       for (Value value : values)
         if (Operation *maker = value.getDefiningOp(); maker && maker->getBlock() == &block)
           before.push_back(number_.lookup(maker));
-      if (isa<AllReduceOp>(op) || isMemoryEffectFree(&op))
+      if (canCombine(&op) || isMemoryEffectFree(&op))
         continue;
       if (effect)
         before.push_back(number_.lookup(effect));
@@ -50,10 +71,10 @@ public:
     }
   }
 
-  /// Reductions that differ from `first` in their tensors only, as many in a bucket as `limit`
-  /// bytes allow. Those of a bucket stand behind equally many others of them on the longest way to
+  /// Collectives like `first`, none larger than `most` bytes, as many in a bucket as `limit` bytes
+  /// allow. Those of a bucket stand behind equally many others of them on the longest way to
   /// each, so none depends on another, and no two buckets on each other.
-  SmallVector<Bucket> findBuckets(AllReduceOp first, int64_t limit) const {
+  SmallVector<Bucket> findBuckets(Operation *first, int64_t most, int64_t limit) const {
     struct Open {
       Bucket bucket;
       int64_t bytes = 0;
@@ -63,19 +84,18 @@ public:
     SmallVector<Bucket> full;
     for (auto [i, op] : llvm::enumerate(ops_)) {
       for (unsigned before : before_[i])
-        depths[i] = std::max(depths[i], depths[before] + isLike(ops_[before], first));
-      if (!isLike(op, first))
+        depths[i] = std::max(depths[i], depths[before] + areAlike_(first, ops_[before]));
+      if (!areAlike_(first, op))
         continue;
-      auto reduction = cast<AllReduceOp>(op);
-      const int64_t bytes = bytesOf(reduction);
-      if (bytes == 0 || bytes > limit)
+      const int64_t bytes = bytesOf(op);
+      if (bytes == 0 || bytes > std::min(most, limit))
         continue;
       Open &at = open[depths[i]];
       if (exec::alignInBucket(at.bytes) + bytes > limit) {
         full.push_back(std::move(at.bucket));
         at = {};
       }
-      at.bucket.push_back(reduction);
+      at.bucket.push_back(op);
       at.bytes = exec::alignInBucket(at.bytes) + bytes;
     }
     for (auto &[depth, at] : open)
@@ -91,7 +111,7 @@ public:
     for (unsigned i = 0; i < ops_.size(); ++i)
       leader[i] = i;
     for (const Bucket &bucket : buckets)
-      for (AllReduceOp op : bucket)
+      for (Operation *op : bucket)
         leader[number_.lookup(op)] = number_.lookup(bucket.back());
     std::vector<SmallVector<unsigned>> behind(ops_.size()), members(ops_.size());
     std::vector<unsigned> missing(ops_.size());
@@ -117,45 +137,42 @@ public:
     }
   }
 
-  static bool isLike(Operation *op, AllReduceOp first) {
-    return isa<AllReduceOp>(op) && coll::detail::isSameCall(first, op);
-  }
-
 private:
   Block &block_;
+  AreAlike areAlike_;
   SmallVector<Operation *> ops_;
   llvm::DenseMap<Operation *, unsigned> number_;
   std::vector<SmallVector<unsigned>> before_;
 };
 
 /// A start of all of them, awaited at once.
-void combine(Bucket bucket) {
+void reduceTogether(Bucket bucket) {
   Operation *behind = bucket.back()->getNextNode();
   // Only the last tensor may end anywhere without making the call larger.
-  llvm::stable_sort(bucket, [](AllReduceOp a, AllReduceOp b) {
-    auto isRagged = [](AllReduceOp op) { return bytesOf(op) % exec::kBucketAlignment != 0; };
+  llvm::stable_sort(bucket, [](Operation *a, Operation *b) {
+    auto isRagged = [](Operation *op) { return bytesOf(op) % exec::kBucketAlignment != 0; };
     return isRagged(a) < isRagged(b);
   });
   OpBuilder builder(behind);
-  Location loc = bucket.front().getLoc();
+  Location loc = bucket.front()->getLoc();
   SmallVector<Value> inputs, results;
   SmallVector<Type> types;
-  for (AllReduceOp op : bucket) {
-    inputs.push_back(op.getInput());
-    types.push_back(op.getType());
+  for (Operation *op : bucket) {
+    inputs.push_back(op->getOperand(0));
+    types.push_back(op->getResult(0).getType());
   }
   auto start = StartOp::create(builder, loc, FutureType::get(builder.getContext(), types), inputs);
   auto await = AwaitOp::create(builder, loc, start.getFuture());
   Block *body = builder.createBlock(&start.getBody());
-  for (AllReduceOp op : bucket) {
+  for (Operation *op : bucket) {
     IRMapping map;
-    map.map(op.getInput(), body->addArgument(op.getType(), op.getLoc()));
+    map.map(op->getOperand(0), body->addArgument(op->getOperand(0).getType(), op->getLoc()));
     llvm::append_range(results, builder.clone(*op, map)->getResults());
   }
   YieldOp::create(builder, loc, results);
   for (auto [op, result] : llvm::zip_equal(bucket, await.getResults())) {
-    op.replaceAllUsesWith(result);
-    op.erase();
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
   }
 }
 
@@ -171,34 +188,82 @@ class CombineCollectivesPass : public impl::CombineCollectivesPassBase<CombineCo
 public:
   using CombineCollectivesPassBase::CombineCollectivesPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<linalg::LinalgDialect, tensor::TensorDialect>();
+  }
+
   void runOnOperation() override {
     llvm::SetVector<Block *> blocks;
-    getOperation()->walk([&](AllReduceOp op) {
-      if (runsOnAllRanks(op->getParentOp()))
+    getOperation()->walk([&](CollectiveOpInterface op) {
+      if (canCombine(op) && runsOnAllRanks(op->getParentOp()))
         blocks.insert(op->getBlock());
     });
     bytes = std::min(bytes.getValue(), kMostBytes);
+    findVaryingAxes();
     for (Block *block : blocks)
       combineIn(*block);
   }
 
 private:
+  /// What is packed varies along the axes of all that it is packed of, so that the proof knows as
+  /// much of each tensor only if these axes are the same.
+  void findVaryingAxes() {
+    auto meshes = getOperation().getOps<MeshOp>();
+    if (meshes.empty())
+      return;
+    GroupTable groups(ShapedType::getNumElements((*meshes.begin()).getAxisSizes()));
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<Operation *> packed;
+      function.walk([&](CollectiveOpInterface op) {
+        if (canPack(op))
+          packed.push_back(op);
+      });
+      if (packed.size() < 2)
+        continue;
+      UniformValues values(function, groups);
+      for (Operation *op : packed)
+        varyingAxes_[op] = values.getVaryingAxes(op->getOperand(0));
+    }
+  }
+
+  /// Whether two collectives differ in their tensors only; of those that are packed, also in the
+  /// dimension that ranks split.
+  bool areAlike(Operation *a, Operation *b) const {
+    if (a->getName() != b->getName() || isa<AllReduceOp>(a))
+      return isa<AllReduceOp>(a) && coll::detail::isSameCall(a, b);
+    auto left = cast<CollectiveOpInterface>(a), right = cast<CollectiveOpInterface>(b);
+    return left.getCommGroup() == right.getCommGroup() &&
+           left.getCommReduction() == right.getCommReduction() &&
+           left.getCommOrder() == right.getCommOrder() &&
+           left.getCommAccumulation() == right.getCommAccumulation() &&
+           getElementTypeOrSelf(a->getResult(0)) == getElementTypeOrSelf(b->getResult(0)) &&
+           varyingAxes_.lookup(a) == varyingAxes_.lookup(b);
+  }
+
   void combineIn(Block &block) {
-    SmallVector<AllReduceOp> kinds;
-    for (auto op : block.getOps<AllReduceOp>())
-      if (llvm::none_of(kinds,
-                        [&](AllReduceOp kind) { return coll::detail::isSameCall(kind, op); }))
-        kinds.push_back(op);
-    for (AllReduceOp kind : kinds) {
-      BlockGraph graph(block);
-      SmallVector<Bucket> buckets = graph.findBuckets(kind, bytes);
+    auto alike = [this](Operation *a, Operation *b) { return areAlike(a, b); };
+    SmallVector<Operation *> kinds;
+    for (Operation &op : block)
+      if (canCombine(&op) &&
+          llvm::none_of(kinds, [&](Operation *kind) { return alike(kind, &op); }))
+        kinds.push_back(&op);
+    for (Operation *kind : kinds) {
+      BlockGraph graph(block, alike);
+      const bool isPacked = !isa<AllReduceOp>(kind);
+      SmallVector<Bucket> buckets =
+          graph.findBuckets(kind, isPacked ? kMostPackedBytes : kMostBytes, bytes);
       if (buckets.empty())
         continue;
       graph.sort(buckets);
       for (Bucket &bucket : buckets)
-        combine(std::move(bucket));
+        if (isPacked)
+          packCollectives(bucket);
+        else
+          reduceTogether(std::move(bucket));
     }
   }
+
+  llvm::DenseMap<Operation *, UniformValues::AxisSet> varyingAxes_;
 };
 
 } // namespace
