@@ -263,7 +263,7 @@ private:
     return -1;
   }
 
-  // Of the same, the elements of the tensor: padding left out.
+  // The same without padding: bytes of elements of the tensor.
   int64_t validBytesOfStep(const Move &step, const Layout &before) const {
     const int64_t n = groupSize(step.axes);
     int64_t elems = 0;

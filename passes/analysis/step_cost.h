@@ -34,7 +34,7 @@ struct CollectiveCost {
 struct StepCost {
   std::vector<CollectiveCost> collectives;   // in program order
   double computeUs = 0, communicationUs = 0; // of one rank; operations follow one another
-  // Of an average rank in a step: calls of collectives, what it puts into them, what it sends.
+  // An average rank's calls of collectives in a step, what it puts into them, and what it sends.
   double calls = 0, payloadBytes = 0, wireBytes = 0;
   /// The largest sum of the bytes of arguments, results and values that are alive together. It is
   /// near the memory of the buffer plan, which fuses kernels and updates state in place.

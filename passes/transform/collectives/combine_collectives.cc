@@ -22,7 +22,7 @@ namespace mlir::coll {
 
 namespace {
 
-/// Of the larger side of a collective.
+/// The bytes of the larger side of a collective.
 int64_t bytesOf(Operation *op) {
   auto of = [](Value value) {
     return getTensorBytes(cast<RankedTensorType>(value.getType())).value_or(INT64_MAX);
