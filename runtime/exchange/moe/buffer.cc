@@ -192,8 +192,10 @@ Status MoeBuffer::open() {
   // Until sync(), only this rank reads these words.
   for (uint32_t r = 0; r < size; ++r)
     group_.workspace[r] = memory_->data();
-  COLL_RETURN_IF_ERROR(
-      driver(cuda.streamCreate(&stream_, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
+  stream_ = options_.stream;
+  if (!stream_)
+    COLL_RETURN_IF_ERROR(
+        driver(cuda.streamCreate(&stream_, dl::kCudaStreamNonBlocking), "cuStreamCreate"));
   for (dl::CudaEvent *event : {&before_, &after_})
     COLL_RETURN_IF_ERROR(driver(cuda.eventCreate(event, dl::kCudaEventNoTiming), "cuEventCreate"));
   COLL_RETURN_IF_ERROR(platform_.kernels.init(group_, stream_));
@@ -297,7 +299,7 @@ void MoeBuffer::release() {
   for (dl::CudaEvent *event : {&before_, &after_})
     if (dl::CudaEvent gone = std::exchange(*event, nullptr))
       (void)platform_.cuda->eventDestroy(gone);
-  if (dl::CudaStream gone = std::exchange(stream_, nullptr))
+  if (dl::CudaStream gone = std::exchange(stream_, nullptr); gone && !options_.stream)
     (void)platform_.cuda->streamDestroy(gone);
   memory_.reset();
   words_ = nullptr;

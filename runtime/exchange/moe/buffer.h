@@ -64,6 +64,8 @@ struct MoeBufferOptions {
   int device = 0;                       // GPU
   int64_t timeoutUs = 30 * 1000 * 1000; // of each wait, on the GPU and on the host
   int nodeSize = kMoeNodeRanks;         // ranks of a node, if there are several nodes
+  // The communication stream, which outlives the buffer; null: the buffer makes its own.
+  dl::CudaStream stream = nullptr;
   // For several nodes: the transport between them, which outlives the buffer, and the bytes of one
   // message.
   net::Transport *transport = nullptr;
@@ -144,6 +146,12 @@ public:
   // Cached mode: indices and weights are not sent, nothing is counted, and the host does not wait.
   Result<MoeReceived> dispatchAgain(const MoeTokens &tokens, const MoeHandle &handle,
                                     const MoeConfig &config, const MoeOrder &order);
+
+  // Finds the places of tokens as a dispatch does, and moves none: for a combine along targets that
+  // the caller has kept. On one node only. `layout` as from dispatchLayout(); of tokensPerExpert
+  // numRanks values are read, and not used. `capacity`: the most tokens that a rank may receive.
+  Result<MoeHandle> places(const MoeLayout &layout, int64_t numTokens, int64_t capacity,
+                           const MoeConfig &config, void *handleMemory, const MoeOrder &order);
 
   // Rows for combine that are written here need no copy.
   void *combineInput() const { return isDestroyed_ ? nullptr : area(kGiven); }
@@ -227,6 +235,8 @@ private:
   MoeHandle handleIn(const char *memory, const MoeLayout &layout, std::shared_ptr<const MoeWay> way,
                      const MoeConfig &config) const;
   Status checkHandle(const MoeHandle &handle) const;
+  kernels::MoeNotifyArgs notifyArgs(const MoeLayout &layout, int64_t numTokens, int numExperts,
+                                    const MoeConfig &config, char *handleMemory) const;
   Status awaitCounts(dl::CudaEvent end, int localExperts, MoeReceived &received);
   // The shape of the rows that a rank gives back.
   kernels::MoeShape shapeOf(const MoeCombine &combine) const;
@@ -310,8 +320,8 @@ private:
   dl::GpuMemory pinned_; // Words
   struct Words;
   Words *words_ = nullptr;
-  uint64_t *indexError_ = nullptr; // word in pinned_, for the GPU
-  dl::CudaStream stream_ = nullptr;
+  uint64_t *indexError_ = nullptr;  // word in pinned_, for the GPU
+  dl::CudaStream stream_ = nullptr; // the options', or its own
   dl::CudaEvent before_ = nullptr, after_ = nullptr;
   kernels::PeerGroup group_;
   int mostSms_ = 0;                  // this rank's share of its GPU

@@ -104,23 +104,14 @@ Result<MoeReceived> MoeBuffer::dispatch(const MoeTokens &tokens, const MoeRoutin
     char *memory = static_cast<char *>(handleMemory);
     if (nodes_)
       return dispatchAcross(tokens, routing, layout, options, memory, order);
-    const MoeHandlePlaces places(routing.numTokens, options_.numRanks,
-                                 options.config.numChannels());
-    kernels::MoeNotifyArgs notify;
-    notify.tokensPerRank = layout.tokensPerRank;
-    notify.tokensPerExpert = layout.tokensPerExpert;
-    notify.isTokenInRank = layout.isTokenInRank;
-    notify.numTokens = static_cast<uint32_t>(routing.numTokens);
-    notify.numExperts = static_cast<uint32_t>(routing.numExperts);
-    notify.numChannels = static_cast<uint32_t>(options.config.numChannels());
+    kernels::MoeNotifyArgs notify =
+        notifyArgs(layout, routing.numTokens, routing.numExperts, options.config, memory);
     notify.expertAlignment = static_cast<uint32_t>(options.expertAlignment);
     const kernels::MoeShape shape = shapeOf(tokens, routing.numTopk, routing.numExperts);
     notify.capacity = shape.capacity;
     if (options.worstCaseTokens && options.worstCaseTokens < notify.capacity)
       notify.capacity = static_cast<uint32_t>(options.worstCaseTokens);
-    notify.rankPrefix = reinterpret_cast<int32_t *>(memory);
-    notify.channelPrefix = reinterpret_cast<int32_t *>(memory + places.channelPrefix);
-    notify.sendHead = reinterpret_cast<int32_t *>(memory + places.sendHead);
+    notify.counters = options.counters;
     if (!options.worstCaseTokens) {
       std::memset(&words_->counters, -1, sizeof words_->counters);
       notify.counters = &reinterpret_cast<Words *>(pinned_.device())->counters;
@@ -172,6 +163,52 @@ Result<MoeReceived> MoeBuffer::dispatchAgain(const MoeTokens &tokens, const MoeH
     pointTo(shape, received);
     COLL_RETURN_IF_ERROR(end(order));
     return received;
+  }());
+}
+
+kernels::MoeNotifyArgs MoeBuffer::notifyArgs(const MoeLayout &layout, int64_t numTokens,
+                                             int numExperts, const MoeConfig &config,
+                                             char *handleMemory) const {
+  const MoeHandlePlaces places(numTokens, options_.numRanks, config.numChannels());
+  kernels::MoeNotifyArgs notify;
+  notify.tokensPerRank = layout.tokensPerRank;
+  notify.tokensPerExpert = layout.tokensPerExpert;
+  notify.isTokenInRank = layout.isTokenInRank;
+  notify.numTokens = static_cast<uint32_t>(numTokens);
+  notify.numExperts = static_cast<uint32_t>(numExperts);
+  notify.numChannels = static_cast<uint32_t>(config.numChannels());
+  notify.rankPrefix = reinterpret_cast<int32_t *>(handleMemory);
+  notify.channelPrefix = reinterpret_cast<int32_t *>(handleMemory + places.channelPrefix);
+  notify.sendHead = reinterpret_cast<int32_t *>(handleMemory + places.sendHead);
+  return notify;
+}
+
+Result<MoeHandle> MoeBuffer::places(const MoeLayout &layout, int64_t numTokens, int64_t capacity,
+                                    const MoeConfig &config, void *handleMemory,
+                                    const MoeOrder &order) {
+  return named([&]() -> Result<MoeHandle> {
+    COLL_RETURN_IF_ERROR(readyForNormal());
+    COLL_RETURN_IF_ERROR(checkConfig(config));
+    COLL_RETURN_IF_ERROR(checkMoeLayout(layout, numTokens));
+    if (nodes_)
+      return Status(kCollUnsupported, "places without a dispatch on several nodes");
+    if (numTokens < 0 || capacity < 0 || capacity > INT32_MAX / 2)
+      return Status::invalid(std::to_string(numTokens) + " tokens, and a capacity of " +
+                             std::to_string(capacity));
+    if (!handleMemory || reinterpret_cast<uintptr_t>(handleMemory) % 16)
+      return Status::invalid("`handleMemory` is null or not aligned to 16");
+    dl::CudaScope scope(*platform_.cuda, gpu_->context());
+    COLL_RETURN_IF_ERROR(scope.status());
+    char *memory = static_cast<char *>(handleMemory);
+    kernels::MoeNotifyArgs notify =
+        notifyArgs(layout, numTokens, options_.numRanks, config, memory);
+    notify.capacity = static_cast<uint32_t>(capacity);
+    COLL_RETURN_IF_ERROR(begin(order));
+    COLL_RETURN_IF_ERROR(platform_.kernels.notify(group_, notify, stream_));
+    COLL_RETURN_IF_ERROR(end(order));
+    return handleIn(memory, layout,
+                    std::make_shared<MoeWay>(MoeWay{mark_, numTokens, /*isKnown=*/false, nullptr}),
+                    config);
   }());
 }
 
@@ -277,6 +314,9 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
     COLL_RETURN_IF_ERROR(checkConfig(config));
     COLL_RETURN_IF_ERROR(checkHandle(handle));
     COLL_RETURN_IF_ERROR(checkMoeCombine(combine, handle));
+    if (nodes_ && combine.dtype != kCollBf16)
+      return {kCollUnsupported, std::string("between nodes combine adds up rows of bf16, not ") +
+                                    dtypeName(combine.dtype)};
     const kernels::MoeShape shape = shapeOf(combine);
     if (nodes_ && handle.way->isKnown)
       COLL_RETURN_IF_ERROR(checkReceivers(*handle.way->routes, shape));
@@ -305,7 +345,7 @@ Status MoeBuffer::combine(const MoeCombine &combine, const MoeHandle &handle,
 
 kernels::MoeShape MoeBuffer::shapeOf(const MoeCombine &combine) const {
   kernels::MoeShape shape;
-  shape.rowBytes = static_cast<uint32_t>(combine.hidden * dtypeSize(kCollBf16));
+  shape.rowBytes = static_cast<uint32_t>(combine.hidden * dtypeSize(combine.dtype));
   shape.numTopk = static_cast<uint32_t>(combine.numTopk);
   shape.capacity = kernels::moeCapacity(shape, halfBytes());
   return shape;
@@ -330,6 +370,7 @@ Result<kernels::MoeCombineArgs> MoeBuffer::give(const MoeCombine &combine, const
   COLL_RETURN_IF_ERROR(copy(area(kGiven) + places.topkWeights, combine.topkWeights,
                             rows * shape.numTopk * sizeof(float)));
   kernels::MoeCombineArgs args;
+  args.dtype = combine.dtype;
   args.rowBytes = shape.rowBytes;
   args.numTopk = shape.numTopk;
   args.capacity = shape.capacity;

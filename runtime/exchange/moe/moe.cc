@@ -18,6 +18,11 @@ bool aligned(const void *address, uintptr_t unit) {
   return reinterpret_cast<uintptr_t>(address) % unit == 0;
 }
 
+// Whether combine adds up rows of the type.
+bool isSummed(CollDtype dtype) {
+  return dtype == kCollBf16 || dtype == kCollF16 || dtype == kCollF32;
+}
+
 Status checkRow(const char *name, const void *x, int64_t rows, int64_t rowBytes) {
   if (rowBytes <= 0 || rowBytes % kRowAlignment || rowBytes > INT32_MAX)
     return refuse("a row of `" + std::string(name) + "` has " + std::to_string(rowBytes) +
@@ -62,9 +67,8 @@ Status checkMoeLayout(const MoeLayout &layout, int64_t numTokens) {
 }
 
 Status checkMoeTokens(const MoeTokens &tokens, const MoeRouting &routing) {
-  if (tokens.dtype != kCollBf16 && tokens.dtype != kCollF8E4M3FN && tokens.dtype != kCollF8E5M2)
-    return refuse(std::string("`x` is of bf16, f8e4m3fn or f8e5m2, not ") +
-                  dtypeName(tokens.dtype));
+  if (!isValidDtype(tokens.dtype))
+    return refuse("there is no type " + std::to_string(tokens.dtype));
   if (tokens.hidden > INT32_MAX)
     return refuse("hidden is " + std::to_string(tokens.hidden));
   COLL_RETURN_IF_ERROR(
@@ -96,7 +100,10 @@ Status checkMoeCombine(const MoeCombine &combine, const MoeHandle &handle) {
                   std::to_string(handle.numRecv));
   if (combine.hidden > INT32_MAX)
     return refuse("hidden is " + std::to_string(combine.hidden));
-  const int64_t rowBytes = combine.hidden * dtypeSize(kCollBf16);
+  if (!isSummed(combine.dtype))
+    return refuse(std::string("rows of ") + dtypeName(combine.dtype) +
+                  " are not added up; bf16, f16 and f32 are");
+  const int64_t rowBytes = combine.hidden * dtypeSize(combine.dtype);
   COLL_RETURN_IF_ERROR(checkRow("x", combine.x, combine.numRows, rowBytes));
   COLL_RETURN_IF_ERROR(checkRow("out", combine.out, handle.numTokens, rowBytes));
   for (const void *bias : combine.bias)

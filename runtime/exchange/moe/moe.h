@@ -8,8 +8,8 @@
 // A top-k index of -1 is no expert; a token whose indices are all -1 is sent nowhere, and its
 // combined row is zero, or the sum of the biases. Indices that are out of range, or twice in a
 // token, are errors that name rank, token and index. **Sums.** combine adds in f32 in rank order,
-// biases first, and rounds once. The experts' ranks have already weighted the rows; top-k weights
-// are sent both ways beside them.
+// biases first, and rounds once; a sum of one row is that row. The experts' ranks have already
+// weighted the rows; top-k weights are sent both ways beside them.
 //
 // Arguments and results are the same for GPU memory (buffer.h) and host memory (reference.h:
 // functions over all ranks at once, without a buffer's life cycle). No type here owns memory,
@@ -24,6 +24,10 @@
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+namespace coll::kernels {
+struct MoeCounters; // kernels/moe/moe.h
+} // namespace coll::kernels
 
 namespace coll::rt {
 
@@ -66,7 +70,7 @@ Status checkMoeLayout(const MoeLayout &layout, int64_t numTokens);
 struct MoeTokens {
   const void *x = nullptr; // [numTokens][hidden], contiguous, aligned to 16
   int64_t hidden = 0;
-  CollDtype dtype = kCollBf16;        // or kCollF8E4M3FN, kCollF8E5M2; rows of 16 n bytes
+  CollDtype dtype = kCollBf16;        // any; rows of 16 n bytes, which are only moved
   const float *topkWeights = nullptr; // [numTokens][numTopk], or null
   const float *scales = nullptr;      // numScales a token, or null
   int64_t numScales = 0;              // as many on all ranks
@@ -95,6 +99,9 @@ struct MoeDispatchOptions {
   MoeConfig config;
   int expertAlignment = 1;     // counts of experts are rounded up to a multiple
   int64_t worstCaseTokens = 0; // not 0: results are made for this many, and the host does not wait
+  // GPU memory of the caller that receives the counts of a dispatch with a worst case on one node;
+  // or null.
+  kernels::MoeCounters *counters = nullptr;
 };
 // Checks everything except the config, which has its own check.
 Status checkMoeOptions(const MoeDispatchOptions &options);
@@ -115,13 +122,14 @@ struct MoeReceived {
 
 // The rows that a rank gives back, and where the results are written.
 struct MoeCombine {
-  const void *x = nullptr;            // [handle.numRecv][hidden] bf16, aligned to 16
+  const void *x = nullptr;            // [handle.numRecv][hidden], aligned to 16
   int64_t numRows = 0;                // of x: handle.numRecv, or the worst case
-  int64_t hidden = 0;                 // a multiple of 8
+  int64_t hidden = 0;                 // rows of 16 n bytes
+  CollDtype dtype = kCollBf16;        // of rows, biases and sums; on one node also f16 and f32
   const float *topkWeights = nullptr; // [numRows][numTopk], or null
   int numTopk = 0;
-  const void *bias[2] = {};    // [handle.numTokens][hidden] bf16 each, or null
-  void *out = nullptr;         // [handle.numTokens][hidden] bf16
+  const void *bias[2] = {};    // [handle.numTokens][hidden] each, or null
+  void *out = nullptr;         // [handle.numTokens][hidden]
   float *outWeights = nullptr; // [handle.numTokens][numTopk] where topkWeights is not null
 };
 Status checkMoeCombine(const MoeCombine &combine, const MoeHandle &handle);

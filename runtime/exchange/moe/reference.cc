@@ -134,6 +134,20 @@ std::vector<int32_t> expertCounts(const std::vector<MoeHostLayout> &layouts, siz
   return counts;
 }
 
+float loadElem(CollDtype dtype, const void *data, int64_t at) {
+  if (dtype == kCollF32)
+    return static_cast<const float *>(data)[at];
+  const uint16_t bits = static_cast<const uint16_t *>(data)[at];
+  return dtype == kCollF16 ? f16ToF32(bits) : bf16ToF32(bits);
+}
+
+void storeElem(CollDtype dtype, void *data, int64_t at, float value) {
+  if (dtype == kCollF32)
+    static_cast<float *>(data)[at] = value;
+  else
+    static_cast<uint16_t *>(data)[at] = dtype == kCollF16 ? f32ToF16(value) : f32ToBf16(value);
+}
+
 void resize(const MoeTokens &tokens, int64_t rows, MoeHostReceived &received) {
   received.x.assign(at(rows * tokens.hidden * dtypeSize(tokens.dtype)), 0);
   received.scales.assign(at(rows * tokens.numScales), 0);
@@ -251,8 +265,9 @@ Status moeReferenceCombine(const std::vector<MoeCombine> &calls,
   const size_t numRanks = calls.size();
   for (size_t r = 0; r < numRanks; ++r) {
     COLL_RETURN_IF_ERROR(ofRank(r, checkMoeCombine(calls[r], handles[r].view())));
-    if (calls[r].hidden != calls[0].hidden || calls[r].numTopk != calls[0].numTopk)
-      return ofRank(r, Status::invalid("moe: hidden or numTopk are not those of rank 0"));
+    if (calls[r].hidden != calls[0].hidden || calls[r].numTopk != calls[0].numTopk ||
+        calls[r].dtype != calls[0].dtype)
+      return ofRank(r, Status::invalid("moe: hidden, numTopk or dtype are not those of rank 0"));
   }
   for (size_t r = 0; r < numRanks; ++r) {
     const MoeCombine &call = calls[r];
@@ -263,14 +278,18 @@ Status moeReferenceCombine(const std::vector<MoeCombine> &calls,
     };
     for (int64_t t = 0; t < handle.numTokens; ++t) {
       for (int64_t i = 0; i < call.hidden; ++i) {
-        float sum = 0;
+        const int64_t elem = t * call.hidden + i;
+        std::vector<float> values;
         for (const void *bias : call.bias)
           if (bias)
-            sum += bf16ToF32(static_cast<const uint16_t *>(bias)[t * call.hidden + i]);
+            values.push_back(loadElem(call.dtype, bias, elem));
         for (size_t from = 0; from < numRanks; ++from)
           if (const int64_t row = rowOf(t, from); row >= 0)
-            sum += bf16ToF32(static_cast<const uint16_t *>(calls[from].x)[row * call.hidden + i]);
-        static_cast<uint16_t *>(call.out)[t * call.hidden + i] = f32ToBf16(sum);
+            values.push_back(loadElem(call.dtype, calls[from].x, row * call.hidden + i));
+        float sum = values.empty() ? 0 : values[0];
+        for (size_t v = 1; v < values.size(); ++v)
+          sum += values[v];
+        storeElem(call.dtype, call.out, elem, sum);
       }
       for (int k = 0; k < call.numTopk; ++k) {
         float sum = 0;

@@ -46,6 +46,10 @@ struct HalfType {
     return rt::f32ToF16(value);
 #endif
   }
+  // Stores two at once, the first one in the low half.
+  COLL_DEVICE static uint32_t storePair(Acc low, Acc high) {
+    return uint32_t{store(low)} | uint32_t{store(high)} << 16;
+  }
 };
 
 struct BfloatType {

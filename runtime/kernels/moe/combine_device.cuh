@@ -18,27 +18,72 @@
 
 namespace coll::kernels::moe {
 
-// Eight bf16 in f32.
+COLL_DEVICE float floatOf(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(bits);
+#else
+  return rt::floatFromBits(bits);
+#endif
+}
+COLL_DEVICE uint32_t bitsOf(float value) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(value);
+#else
+  return rt::bitsOfFloat(value);
+#endif
+}
+
+// 16 bytes of elements, as f32.
+template <typename Type>
 struct Sums {
   static constexpr uint32_t kElems = 8;
-  float value[kElems] = {};
+  float value[kElems];
 
+  COLL_DEVICE explicit Sums(float start = 0) {
+    for (float &v : value)
+      v = start;
+  }
   COLL_DEVICE void add(simt::Vec16 v) {
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w) {
-      value[2 * w] += channel::BfloatType::load(static_cast<uint16_t>(v.word[w]));
-      value[2 * w + 1] += channel::BfloatType::load(static_cast<uint16_t>(v.word[w] >> 16));
+      value[2 * w] += Type::load(static_cast<uint16_t>(v.word[w]));
+      value[2 * w + 1] += Type::load(static_cast<uint16_t>(v.word[w] >> 16));
     }
   }
   COLL_DEVICE simt::Vec16 rounded() const {
     simt::Vec16 v;
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
-      v.word[w] = channel::BfloatType::storePair(value[2 * w], value[2 * w + 1]);
+      v.word[w] = Type::storePair(value[2 * w], value[2 * w + 1]);
     return v;
   }
 };
+template <>
+struct Sums<channel::PlainType<float>> {
+  static constexpr uint32_t kElems = 4;
+  float value[kElems];
 
+  COLL_DEVICE explicit Sums(float start = 0) {
+    for (float &v : value)
+      v = start;
+  }
+  COLL_DEVICE void add(simt::Vec16 v) {
+    COLL_UNROLL()
+    for (uint32_t w = 0; w < kElems; ++w)
+      value[w] += floatOf(v.word[w]);
+  }
+  COLL_DEVICE simt::Vec16 rounded() const {
+    simt::Vec16 v;
+    COLL_UNROLL()
+    for (uint32_t w = 0; w < kElems; ++w)
+      v.word[w] = bitsOf(value[w]);
+    return v;
+  }
+};
+using BfloatSums = Sums<channel::BfloatType>;
+
+// `Type`: that of the rows' elements.
+template <typename Type>
 class Combiner {
 public:
   COLL_DEVICE Combiner(const PeerGroup &group, const Combine &args, char *shared)
@@ -115,7 +160,11 @@ private:
     const uint32_t lane = simt::lane();
     const uint32_t members = simt::ballot(lane < group_.size && rows[lane] != kNoRow);
     for (uint32_t i = lane * kVec; i < bytes; i += kBatch * kStride) {
-      Sums sums[kBatch];
+      // -0 keeps the bits of a sum of one row.
+      const bool isEmpty = members == 0 && !call_.bias[0] && !call_.bias[1];
+      Sums<Type> sums[kBatch];
+      for (Sums<Type> &sum : sums)
+        sum = Sums<Type>(isEmpty ? 0.0f : -0.0f);
       for (const void *bias : call_.bias)
         if (bias)
           addEach(sums, i, bytes, [&](uint32_t j) {
@@ -138,7 +187,8 @@ private:
 
   // The vectors of this lane from byte i of a piece on, as far as they exist.
   template <typename Load>
-  COLL_DEVICE static void addEach(Sums (&sums)[kBatch], uint32_t i, uint32_t bytes, Load &&load) {
+  COLL_DEVICE static void addEach(Sums<Type> (&sums)[kBatch], uint32_t i, uint32_t bytes,
+                                  Load &&load) {
     COLL_UNROLL()
     for (uint32_t u = 0; u < kBatch; ++u)
       if (const uint32_t j = i + u * kStride; j < bytes)
@@ -154,12 +204,7 @@ private:
     call_.outWeights[token * call_.numTopk + simt::lane()] = sum;
   }
   COLL_DEVICE static float weight(const float *address) {
-    const uint32_t bits = simt::loadRelaxed(reinterpret_cast<const uint32_t *>(address));
-#ifdef __CUDA_ARCH__
-    return __uint_as_float(bits);
-#else
-    return rt::floatFromBits(bits);
-#endif
+    return floatOf(simt::loadRelaxed(reinterpret_cast<const uint32_t *>(address)));
   }
 
   const PeerGroup &group_;
@@ -169,6 +214,19 @@ private:
   char *shared_;
   uint32_t fetched_ = 0, summed_ = 0; // pieces
 };
+
+// Calls visit(Type()) for the type of a combine's rows.
+template <typename Visit>
+auto visitRowType(CollDtype dtype, Visit &&visit) {
+  switch (dtype) {
+  case kCollF32:
+    return visit(channel::PlainType<float>());
+  case kCollF16:
+    return visit(channel::HalfType());
+  default:
+    return visit(channel::BfloatType());
+  }
+}
 
 } // namespace coll::kernels::moe
 

@@ -157,6 +157,8 @@ Status checkMoeCombine(const PeerGroup &group, const MoeCombineArgs &args) {
       checkRows(group, args.rowBytes, args.numTokens, args.rankPrefix, args.sendHead));
   if (args.capacity > kMaxTokens || args.numTopk > kMoeTopk)
     return refuse(group, "a number of the call is out of range");
+  if (args.dtype != kCollBf16 && args.dtype != kCollF16 && args.dtype != kCollF32)
+    return refuse(group, "rows of an element type that it does not add up");
   if (args.numTokens > 0 && (!isVector(args.out) || (args.numTopk > 0 && !args.outWeights)))
     return refuse(group, "`out` or `outWeights` is null or not aligned to 16 bytes");
   for (const void *bias : args.bias)
@@ -202,8 +204,8 @@ Dispatch planDispatch(const PeerGroup &, const MoeDispatchArgs &args) {
 Combine planCombine(const PeerGroup &group, const MoeCombineArgs &args) {
   Combine plan = {args, Pieces::of(args.rowBytes, kMoeStageBytes / group.size), 0};
   plan.call.grid = filled(args.grid);
-  plan.what = numberOf(
-      {kCombine, args.rowBytes, args.numTopk, args.capacity, args.variant, plan.call.grid.blocks});
+  plan.what = numberOf({kCombine, static_cast<uint32_t>(args.dtype), args.rowBytes, args.numTopk,
+                        args.capacity, args.variant, plan.call.grid.blocks});
   return plan;
 }
 

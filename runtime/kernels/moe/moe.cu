@@ -40,10 +40,11 @@ __global__ void __launch_bounds__(kMoeThreads, 1)
     moe::Dispatcher(group, plan, moeShared).run();
 }
 
+template <typename Type>
 __global__ void __launch_bounds__(kMoeThreads, 1)
     moeCombine(const __grid_constant__ PeerGroup group, const __grid_constant__ moe::Combine plan) {
   if (plan.pieces.count != 0)
-    moe::Combiner(group, plan, moeShared).run();
+    moe::Combiner<Type>(group, plan, moeShared).run();
 }
 
 template <typename Kernel>
@@ -79,6 +80,14 @@ Status launchRings(const char *name, Kernel *kernel, const PeerGroup &group, Pla
                       bytesOf(threads), arguments, stream);
 }
 
+Status launchCombine(const char *name, const PeerGroup &group, const moe::Combine &plan,
+                     const MoeGrid &grid, void *stream) {
+  return moe::visitRowType(plan.call.dtype, [&](auto type) {
+    return launchRings(name, moeCombine<decltype(type)>, group, plan, grid, moe::combineSharedBytes,
+                       stream);
+  });
+}
+
 } // namespace
 
 Status launchMoeLayout(const MoeLayoutArgs &args, void *stream) {
@@ -104,8 +113,7 @@ Status launchMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args, vo
 Status launchMoeCombine(const PeerGroup &group, const MoeCombineArgs &args, void *stream) {
   COLL_RETURN_IF_ERROR(checkMoeCombine(group, args));
   const moe::Combine plan = moe::planCombine(group, args);
-  return launchRings("moe combine", moeCombine, group, plan, plan.call.grid,
-                     moe::combineSharedBytes, stream);
+  return launchCombine("moe combine", group, plan, plan.call.grid, stream);
 }
 
 Status rehearseMoeKernels(const PeerGroup &group, void *stream) {
@@ -117,8 +125,12 @@ Status rehearseMoeKernels(const PeerGroup &group, void *stream) {
   COLL_RETURN_IF_ERROR(launchPeers("a rehearsal", moeNotify, group, moe::Notify{}, one, stream));
   COLL_RETURN_IF_ERROR(launchRings("a rehearsal", moeDispatch, group, moe::Dispatch{}, one,
                                    moe::dispatchSharedBytes, stream));
-  return launchRings("a rehearsal", moeCombine, group, moe::Combine{}, one, moe::combineSharedBytes,
-                     stream);
+  for (CollDtype dtype : {kCollBf16, kCollF16, kCollF32}) {
+    moe::Combine combine = {};
+    combine.call.dtype = dtype;
+    COLL_RETURN_IF_ERROR(launchCombine("a rehearsal", group, combine, one, stream));
+  }
+  return Status::okay();
 }
 
 } // namespace coll::kernels

@@ -24,6 +24,7 @@
 #ifndef COLL_RUNTIME_KERNELS_MOE_MOE_H
 #define COLL_RUNTIME_KERNELS_MOE_MOE_H
 
+#include "runtime/base/codes.h"
 #include "runtime/base/status.h"
 #include "runtime/kernels/peer/group.h"
 
@@ -65,8 +66,9 @@ rt::Status launchMoeLayout(const MoeLayoutArgs &args, void *stream);
 
 // --- notify
 
-// The counts that the kernel reports to the host, in pinned memory that the GPU maps. The host sets
-// all to -1 before the launch; the kernel stores the experts' counts, then the total.
+// The counts that the kernel reports: to the host, in pinned memory that the GPU maps, or to later
+// kernels, in GPU memory. A host that waits for them sets all to -1 before the launch; the kernel
+// stores the experts' counts, then the total.
 struct MoeCounters {
   static constexpr uint32_t kMaxExperts = 1024; // of one rank
   int32_t received;
@@ -135,10 +137,11 @@ rt::Status launchMoeDispatch(const PeerGroup &group, const MoeDispatchArgs &args
 // --- combine
 
 struct MoeCombineArgs {
-  uint32_t rowBytes = 0; // of bf16; a multiple of 16
-  uint32_t numTopk = 0;  // weights that come back with a row; 0: none
-  uint32_t capacity = 0; // rows that are in each member's memory
-  uint32_t variant = 0;  // identifies the place of rows; all members have to agree on the number
+  CollDtype dtype = kCollBf16; // of rows and sums: bf16, f16 or f32
+  uint32_t rowBytes = 0;       // a multiple of 16
+  uint32_t numTopk = 0;        // weights that come back with a row; 0: none
+  uint32_t capacity = 0;       // rows that are in each member's memory
+  uint32_t variant = 0; // identifies the place of rows; all members have to agree on the number
   // Of every member, as addresses of this GPU.
   const char *rows[kMaxPeers] = {};         // [capacity][rowBytes], aligned to 16
   const float *topkWeights[kMaxPeers] = {}; // [capacity][numTopk]

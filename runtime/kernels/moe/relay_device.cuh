@@ -66,7 +66,7 @@ private:
     const int32_t *places = args_.places + token * args_.numNodes;
     const uint64_t row = token * args_.rowBytes;
     for (uint32_t at = simt::lane() * kVec; at < args_.rowBytes; at += simt::kWarpThreads * kVec) {
-      Sums sums;
+      BfloatSums sums(-0.0f);
       for (const void *bias : args_.bias)
         if (bias)
           sums.add(simt::loadGlobal16(static_cast<const char *>(bias) + row + at));

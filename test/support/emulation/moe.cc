@@ -66,7 +66,11 @@ Result<simt::Grid> emulatedMoeCombine(const PeerGroup &group, const MoeCombineAr
   const moe::Combine plan = moe::planCombine(group, smallGrid(args));
   const MoeGrid &grid = plan.call.grid;
   return simt::Grid{{grid.blocks, grid.threads, moe::combineSharedBytes(grid.threads)},
-                    [group, plan](char *shared) { moe::Combiner(group, plan, shared).run(); }};
+                    [group, plan](char *shared) {
+                      moe::visitRowType(plan.call.dtype, [&](auto type) {
+                        moe::Combiner<decltype(type)>(group, plan, shared).run();
+                      });
+                    }};
 }
 
 Result<simt::Grid> emulatedLowLatencyDispatch(const PeerGroup &group,
