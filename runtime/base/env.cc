@@ -107,6 +107,11 @@ const EnvInfo kTable[] = {
      "1: root updates of steps on GPUs run as one kernel where the ranks reach each other's memory "
      "(backend direct). 0: as calls of their own. The same on all ranks",
      0, 1},
+    {EnvVar::GpuTokens, "COLL_GPU_TOKENS", "1",
+     "1: steps on GPUs exchange the tokens of a mixture of experts by kernels, if a group's ranks "
+     "are "
+     "in one process and reach each other's memory. 0: through the host. The same on all ranks",
+     0, 1},
     {EnvVar::Nccl, "COLL_NCCL", "libnccl.so.2",
      "library of NCCL, 2.19 or later; none: backend nccl is not used"},
     {EnvVar::NcclCheck, "COLL_NCCL_CHECK", "1",

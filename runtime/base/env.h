@@ -49,6 +49,7 @@ enum class EnvVar {
   Cudnn,              // COLL_CUDNN
   GpuSync,            // COLL_GPU_SYNC
   GpuRootUpdate,      // COLL_GPU_ROOT_UPDATE
+  GpuTokens,          // COLL_GPU_TOKENS
   Nccl,               // COLL_NCCL
   NcclCheck,          // COLL_NCCL_CHECK
   NcclBlocking,       // COLL_NCCL_BLOCKING

@@ -13,6 +13,7 @@
 #include "runtime/kernels/peer/launch.h"
 #include "runtime/kernels/reshard/copy.h"
 #include "runtime/kernels/root_update/root_update.h"
+#include "runtime/kernels/tokens/tokens.h"
 
 namespace coll::kernels {
 namespace {
@@ -98,5 +99,13 @@ rt::Status launchRootUpdate(const PeerGroup &, const RootUpdate &, const AnyOpti
 }
 rt::Status launchSetStep(UpdateStep *, const UpdateStep &, void *) { return noCuda(); }
 rt::Status launchNextStep(UpdateStep *, void *) { return noCuda(); }
+
+// --- tokens
+
+rt::Status launchWidenExperts(const WidenExperts &, void *) { return noCuda(); }
+rt::Status launchUnpackTokens(const UnpackTokens &, void *) { return noCuda(); }
+rt::Status launchReadRoute(const TokenRoute &, void *) { return noCuda(); }
+rt::Status launchCheckRoute(const TokenRoute &, void *) { return noCuda(); }
+rt::Status rehearseTokenKernels(void *) { return noCuda(); }
 
 } // namespace coll::kernels

@@ -8,7 +8,7 @@
 #include "runtime/step/abi/context.h"
 #include "runtime/step/abi/gemm.h"
 #include "runtime/step/abi/guarded.h"
-#include "runtime/step/tokens/staged.h"
+#include "runtime/step/tokens/exchange.h"
 
 #include <algorithm>
 
@@ -355,9 +355,7 @@ int32_t coll_abi_dispatch(CollContext *ctx, int32_t op, const void *x, const voi
   auto check = [&](int64_t n) { return checkDispatch(dispatch, n); };
   auto run = [&](const TokenPlace &place) {
     ctx->numDispatches = (ctx->numDispatches + 1) & INT32_MAX;
-    return ctx->device->isHost()
-               ? runDispatch(dispatch, ctx->numDispatches, place)
-               : runStagedDispatch(*ctx->device, dispatch, ctx->numDispatches, place);
+    return ctx->device->dispatch(dispatch, ctx->numDispatches, place);
   };
   return guarded(ctx, [&] {
     return issueExchange(*ctx, exchangeCall("dispatch", x, tokens, hidden, dtype), op, group, check,
@@ -376,10 +374,7 @@ int32_t coll_abi_combine(CollContext *ctx, int32_t op, const void *src, void *ds
   combine.dtype = dtype;
   combine.route = static_cast<const int32_t *>(route);
   auto check = [&](int64_t) { return checkCombine(combine); };
-  auto run = [&](const TokenPlace &place) {
-    return ctx->device->isHost() ? runCombine(combine, place)
-                                 : runStagedCombine(*ctx->device, combine, place);
-  };
+  auto run = [&](const TokenPlace &place) { return ctx->device->combine(combine, place); };
   return guarded(ctx, [&] {
     return issueExchange(*ctx, exchangeCall("combine", src, capacity, hidden, dtype), op, group,
                          check, run);

@@ -20,6 +20,10 @@
 
 namespace coll::rt {
 
+struct TokenDispatch; // tokens/exchange.h
+struct TokenCombine;
+struct TokenPlace;
+
 struct BufferNeed {
   int64_t bytes = 0;
   bool isZeroed = true;
@@ -98,6 +102,10 @@ public:
   // The call has passed checkConvolution(), and is not empty.
   virtual Status convolve(const CallSite &site, const kernels::Convolution &convolution,
                           const kernels::ConvolutionBuffers &buffers) = 0;
+  // Like runDispatch and runCombine in tokens/exchange.h, with buffers in this device's memory.
+  virtual Status dispatch(const TokenDispatch &dispatch, int32_t serial,
+                          const TokenPlace &place) = 0;
+  virtual Status combine(const TokenCombine &combine, const TokenPlace &place) = 0;
   // Null if the program has no constants.
   virtual Result<void *> constants() = 0;
 

@@ -1,6 +1,7 @@
 #include "runtime/step/device/host_device.h"
 
 #include "runtime/step/device/contraction.h"
+#include "runtime/step/tokens/exchange.h"
 
 #include <cstring>
 
@@ -77,6 +78,15 @@ Status HostDevice::convolve(const CallSite &, const kernels::Convolution &convol
                             const kernels::ConvolutionBuffers &buffers) {
   kernels::convolutionReference(convolution, buffers);
   return {};
+}
+
+Status HostDevice::dispatch(const TokenDispatch &dispatch, int32_t serial,
+                            const TokenPlace &place) {
+  return runDispatch(dispatch, serial, place);
+}
+
+Status HostDevice::combine(const TokenCombine &combine, const TokenPlace &place) {
+  return runCombine(combine, place);
 }
 
 } // namespace coll::rt

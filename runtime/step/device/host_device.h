@@ -37,6 +37,8 @@ public:
                 const kernels::AttentionBuffers &buffers, bool isBackward) override;
   Status convolve(const CallSite &site, const kernels::Convolution &convolution,
                   const kernels::ConvolutionBuffers &buffers) override;
+  Status dispatch(const TokenDispatch &dispatch, int32_t serial, const TokenPlace &place) override;
+  Status combine(const TokenCombine &combine, const TokenPlace &place) override;
   Result<void *> constants() override { return const_cast<void *>(constants_); }
 
 private:

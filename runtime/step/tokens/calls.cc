@@ -136,10 +136,20 @@ Status TokenCalls::checkMemory(const void *data) const {
 }
 
 Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<int64_t> &rows) {
-  const int64_t words = kGreetingWords + n_;
-  std::vector<int64_t> mine(at(words)), all(at(n_ * words));
+  std::vector<int64_t> mine(at(kGreetingWords + n_));
   std::memcpy(mine.data(), &greeting, sizeof(greeting));
   std::copy(rows.begin(), rows.end(), mine.begin() + kGreetingWords);
+  Result<std::vector<int64_t>> all = gather(mine);
+  if (!all)
+    return all.status();
+  Greetings greetings(place_.communicator.ranks(), all.take());
+  COLL_RETURN_IF_ERROR(greetings.check());
+  return greetings;
+}
+
+Result<std::vector<int64_t>> TokenCalls::gather(const std::vector<int64_t> &mine) {
+  const auto words = static_cast<int64_t>(mine.size());
+  std::vector<int64_t> all(at(n_ * words));
   Call call;
   call.kind = OpKind::AllGather;
   call.dtype = kCollI64;
@@ -152,9 +162,7 @@ Result<Greetings> TokenCalls::greet(const Greeting &greeting, const std::vector<
   Status status = place_.communicator.run(call);
   traceEnd(call, place_.group, !status.ok());
   COLL_RETURN_IF_ERROR(status);
-  Greetings greetings(place_.communicator.ranks(), std::move(all));
-  COLL_RETURN_IF_ERROR(greetings.check());
-  return greetings;
+  return all;
 }
 
 Call TokenCalls::callOf(OpKind kind, const TokenTransfer &transfer) const {

@@ -28,7 +28,8 @@ struct Greeting {
   int64_t serial = 0; // of this dispatch, or of the one whose route is combined
   int64_t tokens = 0;
   int64_t capacity = 0;
-  BadExpert bad; // the bad expert of one of its tokens
+  int64_t needsHost = 0; // on a GPU: this member's call has to go through the host's memory
+  BadExpert bad;         // the bad expert of one of its tokens
 };
 
 // The greetings of all members: the same on all of them, so all members get the same results.
@@ -84,6 +85,8 @@ public:
   // Sends the greeting to all members, and that rows[p] rows are for position p. Returns the
   // greetings of all members, checked.
   Result<Greetings> greet(const Greeting &greeting, const std::vector<int64_t> &rows);
+  // Sends these words to all members, as many on each; returns those of all, by position.
+  Result<std::vector<int64_t>> gather(const std::vector<int64_t> &words);
   // Receives and sends all messages at once; blocks until their memory is free again.
   Status move(const std::vector<TokenTransfer> &in, const std::vector<TokenTransfer> &out);
 

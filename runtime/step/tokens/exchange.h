@@ -1,7 +1,7 @@
 // exchange.h - dispatch and combine of a mixture of experts, over any backend.
 //
 // It consists of calls that every backend has. First the members send each other their call and how
-// many rows go where (all_gather of 12 + n words); then rows and their notes go from rank to rank
+// many rows go where (all_gather of 13 + n words); then rows and their notes go from rank to rank
 // (send, recv). Host memory only. The definitions of moe.h for GPUs hold here, too; moe/reference.h
 // gives the same results.
 //

@@ -1,17 +1,8 @@
 #include "runtime/step/tokens/route.h"
 
-#include "runtime/step/abi/abi.h"
+#include "runtime/base/route_layout.h"
 
 namespace coll::rt {
-
-namespace {
-
-// Words of the header; collRouteBytes has room for them.
-enum HeaderWord { kMagicWord, kGroupSize, kPosition, kSerial, kTokens, kTopk, kCapacity };
-constexpr int kHeaderWords = 8;
-constexpr int32_t kMagic = 0x6d6f6531;
-
-} // namespace
 
 Status checkRouteShape(const RouteShape &shape) {
   if (shape.tokens < 0 || shape.tokens >= kMaxTokens || shape.capacity < 0 ||
@@ -25,33 +16,33 @@ Status checkRouteShape(const RouteShape &shape) {
   return {};
 }
 
-int32_t *RouteWriter::sources() { return words_ + kHeaderWords; }
+int32_t *RouteWriter::sources() { return words_ + kRouteHeaderWords; }
 
 int32_t *RouteWriter::targetsOf(int64_t token) {
-  return words_ + kHeaderWords + shape_.capacity + token * shape_.topk;
+  return words_ + kRouteHeaderWords + shape_.capacity + token * shape_.topk;
 }
 
 void RouteWriter::finish(const RouteOwner &owner) {
-  words_[kGroupSize] = owner.groupSize;
-  words_[kPosition] = owner.position;
-  words_[kSerial] = owner.serial;
-  words_[kTokens] = static_cast<int32_t>(shape_.tokens);
-  words_[kTopk] = shape_.topk;
-  words_[kCapacity] = static_cast<int32_t>(shape_.capacity);
-  words_[kHeaderWords - 1] = 0;
-  words_[kMagicWord] = kMagic;
+  words_[kRouteGroupSize] = owner.groupSize;
+  words_[kRoutePosition] = owner.position;
+  words_[kRouteSerial] = owner.serial;
+  words_[kRouteTokens] = static_cast<int32_t>(shape_.tokens);
+  words_[kRouteTopk] = shape_.topk;
+  words_[kRouteCapacity] = static_cast<int32_t>(shape_.capacity);
+  words_[kRouteUnused] = 0;
+  words_[kRouteMagicWord] = kRouteMagic;
 }
 
 Result<RouteReader> RouteReader::open(const RouteShape &shape, const int32_t *words,
                                       int32_t groupSize, int32_t position) {
-  if (words[kMagicWord] != kMagic || words[kGroupSize] != groupSize ||
-      words[kPosition] != position || words[kTokens] != shape.tokens ||
-      words[kTopk] != shape.topk || words[kCapacity] != shape.capacity)
+  if (words[kRouteMagicWord] != kRouteMagic || words[kRouteGroupSize] != groupSize ||
+      words[kRoutePosition] != position || words[kRouteTokens] != shape.tokens ||
+      words[kRouteTopk] != shape.topk || words[kRouteCapacity] != shape.capacity)
     return Status::invalid("the route is not of a dispatch like this over this group");
   RouteReader reader;
   reader.shape_ = shape;
-  reader.serial_ = words[kSerial];
-  reader.sources_ = words + kHeaderWords;
+  reader.serial_ = words[kRouteSerial];
+  reader.sources_ = words + kRouteHeaderWords;
   reader.targets_ = reader.sources_ + shape.capacity;
   reader.rowsFrom_.assign(static_cast<size_t>(groupSize), 0);
   reader.rowsTo_.assign(static_cast<size_t>(groupSize), 0);

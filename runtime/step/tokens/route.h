@@ -1,7 +1,6 @@
 // route.h - the targets of a dispatch's tokens: the content of the memory of collRouteBytes.
 //
-// int32 words: a header, the source position of each received row, then the target positions of
-// each token, ascending. Unused words are -1. Positions are those in the group. Any thread may call
+// Its words are those of base/route_layout.h. Positions are those in the group. Any thread may call
 // it; no memory is owned.
 
 #ifndef COLL_RUNTIME_STEP_TOKENS_ROUTE_H

@@ -68,6 +68,8 @@ Status GpuDevice::open(int ordinal) {
     return bounce.status();
   bounce_ = bounce.take();
   staging_ = std::make_unique<PinnedPool>(*gpu_);
+  if (envInt(EnvVar::GpuTokens) != 0)
+    tokens_ = TokensOnGpu::create(*gpu_, platform_.tokens, stream_);
   return {};
 }
 
@@ -79,6 +81,7 @@ GpuDevice::~GpuDevice() {
   for (const auto &[key, graph] : graphs_)
     (void)gpu_->cuda().graphExecDestroy(graph.exec);
   streamTrace_.reset();
+  tokens_.reset();
   known_.reset();
 }
 
@@ -173,8 +176,10 @@ Status GpuDevice::synchronize() {
   gpu::Gpu::Scope scope(*gpu_);
   const bool hasCalls = isRunning_ && hasGroups_ && takesGpuMemory_ && endpoint_.takesCaptures();
   const bool wasRunning = std::exchange(isRunning_, false);
-  Status status = hasCalls ? endpoint_.synchronize(stream_)
-                           : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
+  Status status = wasRunning && tokens_ && tokens_->isUsed() ? awaitTokens() : Status();
+  if (status.ok())
+    status = hasCalls ? endpoint_.synchronize(stream_)
+                      : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
   if (wasRunning && traced_)
     traced_->finish(status.ok());
   traced_ = nullptr;
@@ -194,16 +199,6 @@ Status GpuDevice::settle(Status put) {
   if (!put.ok() || !syncs_)
     return put;
   return check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
-}
-
-template <typename Put>
-Status GpuDevice::put(const CallSite &site, Put work) {
-  if (!traced_)
-    return settle(work());
-  const size_t span = traced_->begin(site);
-  Status status = work();
-  traced_->end(span);
-  return settle(std::move(status));
 }
 
 void GpuDevice::beginCall(const Call &call, const TraceGroup &group, int64_t bytes) {

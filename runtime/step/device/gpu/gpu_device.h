@@ -6,7 +6,7 @@
 // Graphs. The first runs of a function are eager: kernels are loaded, algorithms chosen, groups
 // connected. Then it is captured, once for each set of buffers, and replayed. A function always
 // runs eagerly if it reads the GPU's memory before its end (fetch), starts calls and waits for them
-// later, or has collectives that go through the host.
+// later, or has collectives or exchanges of tokens that go through the host.
 
 #ifndef COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
 #define COLL_RUNTIME_STEP_DEVICE_GPU_GPU_DEVICE_H
@@ -60,6 +60,8 @@ public:
                 const kernels::AttentionBuffers &buffers, bool isBackward) override;
   Status convolve(const CallSite &site, const kernels::Convolution &convolution,
                   const kernels::ConvolutionBuffers &buffers) override;
+  Status dispatch(const TokenDispatch &dispatch, int32_t serial, const TokenPlace &place) override;
+  Status combine(const TokenCombine &combine, const TokenPlace &place) override;
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
@@ -95,6 +97,11 @@ private:
   Status runEagerly(const Execution &execution);
   // Looks for cuDNN, once; without it convolutions run on the runtime's own kernel.
   Status openCudnn();
+  // Waits until the stream is done, or a rank has failed. Then nothing on the stream waits.
+  Status awaitTokens();
+  void endTokens();
+  // Runs the function eagerly, or captures or replays it.
+  Status runOrReplay(const Execution &execution);
   // Called for a call that cannot be part of a graph.
   Status leaveGraphs(const char *what);
   Result<Graph> capture(const Execution &execution);
@@ -118,6 +125,7 @@ private:
   std::unique_ptr<Matmuls> matmuls_;           // null before the first contraction
   std::unique_ptr<Convolutions> convolutions_; // null before the first one, and without cuDNN
   bool hasNoCudnn_ = false;
+  std::unique_ptr<TokensOnGpu> tokens_; // null: all tokens go through the host
   std::map<GraphKey, Graph> graphs_;
   std::unique_ptr<StreamTrace> streamTrace_; // null before the first traced run
   StreamTrace *traced_ = nullptr;            // null: this run is not traced
@@ -131,6 +139,16 @@ private:
   bool isRunning_ = false; // from execute() to synchronize()
   bool syncs_ = false;     // COLL_GPU_SYNC
 };
+
+template <typename Put>
+Status GpuDevice::put(const CallSite &site, Put work) {
+  if (!traced_)
+    return settle(work());
+  const size_t span = traced_->begin(site);
+  Status status = work();
+  traced_->end(span);
+  return settle(std::move(status));
+}
 
 } // namespace coll::rt
 

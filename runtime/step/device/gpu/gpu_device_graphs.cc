@@ -29,6 +29,14 @@ Status GpuDevice::execute(const Execution &execution) {
   gpu::Gpu::Scope scope(*gpu_);
   COLL_RETURN_IF_ERROR(scope.scope.status());
   isRunning_ = true;
+  Status status = runOrReplay(execution);
+  // Kernels of other ranks may wait for this one's.
+  if (!status.ok() && tokens_ && tokens_->isUsed())
+    endTokens();
+  return status;
+}
+
+Status GpuDevice::runOrReplay(const Execution &execution) {
   traced_ = startTrace(execution);
   tracesStream_ = traced_ != nullptr;
   // A replay without stamps would report nothing to the trace.

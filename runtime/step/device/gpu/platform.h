@@ -8,6 +8,7 @@
 #include "runtime/dl/platform.h"
 #include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/convolution/convolution.h"
+#include "runtime/step/tokens/on_gpu.h"
 
 namespace coll::rt {
 
@@ -24,6 +25,7 @@ struct GpuPlatform {
   AttentionLauncher attentionBackward = kernels::launchAttentionBackward;
   ConvolutionLauncher convolution = kernels::launchConvolution; // if cuDNN has no engine
   const dl::Cudnn *cudnn = nullptr; // null: the machine's, when a convolution needs it
+  TokenKernels tokens = {};
 };
 
 // The machine's driver, or a test's. kCollUnsupported, with the reason, if there is no GPU. Any
