@@ -31,7 +31,7 @@ struct TokenNeed {
     return halfBytes <= room.halfBytes && scratchBytes <= room.scratchBytes;
   }
 };
-// Of rows with `rowBytes` bytes and, in a dispatch, with these scales and experts.
+// The need of a call with rows of `rowBytes` bytes; a dispatch also has these scales and experts.
 TokenNeed tokenNeed(int64_t capacity, int64_t rowBytes, int64_t numScales, int64_t topk,
                     const TokenScratch &scratch);
 
