@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -148,7 +149,9 @@ HostTensor bytesOf(int64_t count) {
 
 class GpuTokensTest : public testing::Test {
 protected:
+  GpuTokensTest() { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); }
   ~GpuTokensTest() override {
+    unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
     EXPECT_EQ(cuda_.misuse(), "");
     EXPECT_EQ(cuda_.liveAllocations(), 0);
   }
@@ -339,6 +342,16 @@ TEST_F(GpuTokensTest, WithoutPeerAccessTokensGoThroughTheHost) {
   launches = 0;
   compare(c, 3, 4, 1);
   EXPECT_EQ(launches, 0);
+}
+
+TEST_F(GpuTokensTest, RanksThatShareAGpuNeedQueues) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "8", 1);
+  for (int ranks : {2, 3}) { // there are two GPUs
+    TokenCase c = small(ranks, kCollBf16);
+    launches = 0;
+    compare(c, 3, 2 * ranks, 1);
+    EXPECT_EQ(launches > 0, ranks == 2) << ranks;
+  }
 }
 
 TEST_F(GpuTokensTest, RanksThatCannotMakeTheExchangeAgree) {

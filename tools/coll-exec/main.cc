@@ -4,6 +4,7 @@
 #include "runtime/backend/net/launched_job.h"
 #endif
 #include "runtime/base/dtype.h"
+#include "runtime/base/env.h"
 #include "runtime/profiler/perfetto/sink.h"
 #include "runtime/program/made_up.h"
 #include "runtime/program/step_library.h"
@@ -176,6 +177,8 @@ int coll::execMain(int argc, char **argv) {
     std::fprintf(stderr, "coll-exec: error: %s\n%s", options.status().message().c_str(), kUsage);
     return 2;
   }
+  // CUDA gives each stream of ranks that share a GPU a queue of its own.
+  const rt::ScopedEnv queues("CUDA_DEVICE_MAX_CONNECTIONS", "32");
   bool isRoot = true;
   rt::Result<Outcome> outcome = run(options->step, *options, isRoot);
   if (!outcome)

@@ -6,6 +6,7 @@
 #include "tools/coll-run/processes.h"
 #endif
 #include "driver/report/report.h"
+#include "runtime/base/env.h"
 #include "tools/coll-run/session.h"
 #include "tools/common/guard.h"
 #include "tools/common/tools.h"
@@ -61,6 +62,8 @@ int coll::runMain(int argc, char **argv) {
   llvm::Expected<coll::run::Options> options = coll::run::parseOptions(argc, argv);
   if (!options)
     return fail(options.takeError());
+  // CUDA gives each stream of ranks that share a GPU a queue of its own.
+  const coll::rt::ScopedEnv queues("CUDA_DEVICE_MAX_CONNECTIONS", "32");
   signal(SIGPIPE, SIG_IGN); // from here on, after --help, a closed pipe is an error like any other
   llvm::Expected<coll::run::Place> place = coll::run::findPlace(*options);
   if (!place)

@@ -7,9 +7,10 @@
 // before.
 //
 // **Which calls.** The members are up to eight ranks of one process whose GPUs reach each other's
-// memory; rows have 16 n bytes of any type, in combine bf16, f16 or f32; capacities are equal. The
-// results are those of the host, bit for bit, except which NaN a sum of NaNs is. Other calls go
-// through the host (staged.h). The reason is logged at level info.
+// memory; rows have 16 n bytes of any type, in combine bf16, f16 or f32; capacities are equal.
+// Ranks that share a GPU need CUDA_DEVICE_MAX_CONNECTIONS=32, which the tools set. The results are
+// those of the host, bit for bit, except which NaN a sum of NaNs is. Other calls go through the
+// host (staged.h). The reason is logged at level info.
 //
 // **Failure.** An expert that does not exist, more rows than the capacity, another dispatch's
 // route, and a rank that is missing are reported by check(), after the stream has reached the call.

@@ -3,6 +3,7 @@
 #include "runtime/base/env.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr int64_t kAlignment = 512;
 // Leave room for the kernels of other groups that share the GPU.
 constexpr int kMostSms = 24, kSharesOfGpu = 2;
+constexpr int kQueues = 32; // of a GPU, at most
 // Sizes for which the driver uses different ways of copying.
 constexpr int64_t kRehearsedBytes[] = {4, 512, 64 << 10, 1 << 20};
 
@@ -53,16 +55,33 @@ Result<std::vector<Offer>> meet(TokenCalls &calls, const Offer &mine) {
   return offers;
 }
 
+// Members on this member's GPU.
+int sharersOf(const std::vector<Offer> &offers, const Offer &mine) {
+  return static_cast<int>(std::count_if(offers.begin(), offers.end(), [&](const Offer &other) {
+    return other.card.device == mine.card.device;
+  }));
+}
+
 // Blocks for each kernel: those of all members on a GPU run at the same time.
 int smsFor(const std::vector<Offer> &offers) {
   int sms = kMostSms;
-  for (const Offer &offer : offers) {
-    const auto sharers = std::count_if(offers.begin(), offers.end(), [&](const Offer &other) {
-      return other.card.device == offer.card.device;
-    });
-    sms = std::min(sms, offer.processors / (kSharesOfGpu * static_cast<int>(sharers)));
-  }
+  for (const Offer &offer : offers)
+    sms = std::min(sms, offer.processors / (kSharesOfGpu * sharersOf(offers, offer)));
   return std::max(sms / 2 * 2, 2);
+}
+
+// Ok, or why kernels of these members, of one process, could wait for each other for ever: in a
+// queue of the GPU that two streams share, one kernel would be behind another that waits for it.
+Status checkQueues(const std::vector<Offer> &offers) {
+  const bool isShared = std::any_of(offers.begin(), offers.end(), [&](const Offer &offer) {
+    return sharersOf(offers, offer) > 1;
+  });
+  const std::string queues = foreignEnv("CUDA_DEVICE_MAX_CONNECTIONS").value_or("8");
+  return !isShared || std::atoi(queues.c_str()) >= kQueues
+             ? Status()
+             : Status(kCollUnsupported,
+                      "ranks share a GPU, which needs a queue for each of their streams: set "
+                      "CUDA_DEVICE_MAX_CONNECTIONS=32 before CUDA starts");
 }
 
 } // namespace
@@ -155,6 +174,7 @@ Result<std::unique_ptr<TokenRoom>> TokenRoom::open(gpu::Gpu &gpu, const TokenKer
   });
   if (!isOneProcess)
     return Status(kCollUnsupported, "the group's ranks are in several processes");
+  COLL_RETURN_IF_ERROR(checkQueues(*offers));
   if (ready.ok())
     ready = room->buffer_->sync(cards);
   if (Result<std::vector<Offer>> synced = meet(calls, offerOf(ready)); !synced)
