@@ -42,7 +42,8 @@ inline constexpr int kLtF32 = 0, kLtF64 = 1, kLtF16 = 2, kLtBf16 = 14;
 inline constexpr int kLtCompute32F = 68, kLtCompute32FFast16BF = 75, kLtCompute32FFastTF32 = 77,
                      kLtCompute64F = 70;
 // cublasLtMatmulDescAttributes_t
-inline constexpr int kLtDescTransA = 3, kLtDescTransB = 4, kLtDescEpilogue = 7, kLtDescBias = 8;
+inline constexpr int kLtDescTransA = 3, kLtDescTransB = 4, kLtDescEpilogue = 7, kLtDescBias = 8,
+                     kLtDescAux = 11, kLtDescAuxLd = 12;
 // cublasOperation_t
 inline constexpr int32_t kLtPlain = 0, kLtTransposed = 1;
 // cublasLtMatrixLayoutAttribute_t
@@ -51,9 +52,11 @@ inline constexpr int kLtLayoutBatch = 5, kLtLayoutStride = 6;
 inline constexpr int kLtMaxWorkspace = 1, kLtReductionSchemes = 3, kLtAlignmentA = 5;
 // cublasLtReductionScheme_t: parts of a sum are added in the computing type, in a fixed order.
 inline constexpr uint32_t kLtReduceInComputeType = 2;
-// cublasLtEpilogue_t; kinds add up
+// cublasLtEpilogue_t; kinds add up. Aux: gelu writes its argument, and its gradient reads it, in
+// the memory of kLtDescAux. BiasGradient: sums of the result's rows, to the memory of kLtDescBias.
 inline constexpr uint32_t kLtEpilogueDefault = 1, kLtEpilogueRelu = 2, kLtEpilogueBias = 4,
-                          kLtEpilogueGelu = 32;
+                          kLtEpilogueBiasGradient = 16, kLtEpilogueGelu = 32,
+                          kLtEpilogueGeluGradient = 64, kLtEpilogueAux = 128;
 
 // Every function: member of the table, symbol of the library, parameters.
 // clang-format off

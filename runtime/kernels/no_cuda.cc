@@ -4,6 +4,7 @@
 #include "runtime/kernels/available.h"
 #include "runtime/kernels/channel/channel.h"
 #include "runtime/kernels/convolution/convolution.h"
+#include "runtime/kernels/epilogue/epilogue.h"
 #include "runtime/kernels/moe/low_latency.h"
 #include "runtime/kernels/moe/moe.h"
 #include "runtime/kernels/moe/relay.h"
@@ -57,6 +58,10 @@ rt::Status launchChannel(const rt::ChannelLaunch &launch, void *) {
 rt::Status launchConvolution(const Convolution &, const ConvolutionBuffers &, void *) {
   return noCuda();
 }
+
+// --- epilogue
+
+rt::Status launchEpilogue(const Epilogue &, void *) { return noCuda(); }
 
 // --- moe
 

@@ -239,9 +239,13 @@ protected:
     ASSERT_TRUE(made.ok()) << made.status().toString();
     device_ = made.take();
     constexpr int64_t kRoom = 8 << 20;
-    Result<std::vector<char *>> buffers = device_->allocate(
-        {{kRoom, true, "a"}, {kRoom, true, "b"}, {kRoom, true, "out"}, {kRoom, true, "bias"}},
-        /*members=*/nullptr);
+    Result<std::vector<char *>> buffers = device_->allocate({{kRoom, true, "a"},
+                                                             {kRoom, true, "b"},
+                                                             {kRoom, true, "out"},
+                                                             {kRoom, true, "bias"},
+                                                             {kRoom, true, "x"},
+                                                             {kRoom, true, "kept"}},
+                                                            /*members=*/nullptr);
     ASSERT_TRUE(buffers.ok()) << buffers.status().toString();
     buffers_ = *buffers;
   }
@@ -251,7 +255,20 @@ protected:
                            [&](char *to) { std::memcpy(to, data.data(), data.size()); });
   }
 
-  void compare(CollContraction c, double tolerance) {
+  // The largest difference of the two, as a part of the largest expected value.
+  static double differenceOf(const std::vector<char> &got, const std::vector<char> &expected,
+                             int32_t dtype) {
+    double delta = 0, largest = 0;
+    for (size_t i = 0; i < got.size() / static_cast<size_t>(dtypeSize(CollDtype(dtype))); ++i) {
+      const double wanted = valueOf(expected, dtype, i);
+      delta = std::max(delta, std::fabs(valueOf(got, dtype, i) - wanted));
+      largest = std::max(largest, std::fabs(wanted));
+    }
+    return delta / largest;
+  }
+
+  // `keeps`: asks for the other result, too.
+  void compare(CollContraction c, double tolerance, bool keeps = false) {
     SCOPED_TRACE(describe(c) + (c.accumulate ? " accumulated" : "") + ", epilogue " +
                  std::to_string(c.epilogue));
     Random random(7);
@@ -259,11 +276,18 @@ protected:
     const auto b = randomOf(c.dtype_b, c.batch * c.k * c.n, random);
     const auto bias = randomOf(c.dtype_out, c.n, random);
     const auto before = randomOf(c.dtype_out, c.batch * c.m * c.n, random);
+    const bool isGradient = c.epilogue == kCollEpilogueGeluGradient;
+    const auto x = randomOf(c.dtype_out, c.m * c.n, random);
     std::vector<char> expected = before, got = before;
+    std::vector<char> expectedKept(isGradient ? bias.size() : x.size()), kept = expectedKept;
     c.bias = bias.data();
+    c.x = isGradient ? x.data() : nullptr;
+    c.kept = keeps ? expectedKept.data() : nullptr;
     ASSERT_TRUE(contractOnHost(c, a.data(), b.data(), expected.data()).ok());
     c.bias = buffers_[3];
-    for (const auto &[index, data] : {std::pair(0, &a), {1, &b}, {2, &before}, {3, &bias}})
+    c.x = isGradient ? buffers_[4] : nullptr;
+    c.kept = keeps ? buffers_[5] : nullptr;
+    for (const auto &[index, data] : {std::pair(0, &a), {1, &b}, {2, &before}, {3, &bias}, {4, &x}})
       ASSERT_TRUE(upload(index, *data).ok());
     Status status = device_->execute(
         {{},
@@ -273,15 +297,13 @@ protected:
          [] {}});
     ASSERT_TRUE(status.ok()) << status.toString();
     ASSERT_TRUE(device_->download(got.data(), buffers_[2], static_cast<int64_t>(got.size())).ok());
+    ASSERT_TRUE(
+        device_->download(kept.data(), buffers_[5], static_cast<int64_t>(kept.size())).ok());
     status = device_->synchronize();
     ASSERT_TRUE(status.ok()) << status.toString();
-    double delta = 0, largest = 0;
-    for (size_t i = 0; i < static_cast<size_t>(c.batch * c.m * c.n); ++i) {
-      const double wanted = valueOf(expected, c.dtype_out, i);
-      delta = std::max(delta, std::fabs(valueOf(got, c.dtype_out, i) - wanted));
-      largest = std::max(largest, std::fabs(wanted));
-    }
-    EXPECT_LE(delta, tolerance * largest);
+    EXPECT_LE(differenceOf(got, expected, c.dtype_out), tolerance);
+    if (keeps)
+      EXPECT_LE(differenceOf(kept, expectedKept, c.dtype_out), tolerance) << "the other result";
   }
 
   CollContraction contraction(const Form &form, int64_t batch, int64_t m, int64_t n, int64_t k,
@@ -324,13 +346,46 @@ TEST_F(ContractionsOnGpuTest, EveryTypeAndTransposeMatchesTheHost) {
 
 TEST_F(ContractionsOnGpuTest, EpiloguesMatchTheHost) {
   for (const Form &form : kForms)
-    for (int epilogue = kCollEpilogueBias; epilogue <= kCollEpilogueBiasGelu; ++epilogue) {
-      if (form.dtype == kCollF64)
-        continue; // the library has none
-      CollContraction c = contraction(form, 1, 64, 96, 128, 0);
-      c.epilogue = epilogue;
-      compare(c, std::max(form.tolerance, 2e-6));
-    }
+    for (int epilogue = kCollEpilogueBias; epilogue <= kCollEpilogueBiasGelu; ++epilogue)
+      for (int transposed = 0; transposed < 4; ++transposed)
+        for (auto [m, n, k] : {std::array<int64_t, 3>{64, 96, 128}, {33, 10, 65}}) {
+          if (form.dtype == kCollF64)
+            continue; // the library has none
+          CollContraction c = contraction(form, 1, m, n, k, transposed);
+          c.epilogue = epilogue;
+          compare(c, std::max(form.tolerance, 2e-6));
+        }
+}
+
+// What the compiler asks for: results in the 16-bit type of the factors.
+TEST_F(ContractionsOnGpuTest, GeluKeepsItsArgumentForTheGradient) {
+  for (const Form &form : kForms)
+    for (int transposed = 0; transposed < 4; ++transposed)
+      for (auto [m, n, k] : {std::array<int64_t, 3>{64, 96, 128}, {33, 40, 65}, {512, 512, 512}}) {
+        if (form.dtype != form.out || form.dtype == kCollF32 || form.dtype == kCollF64)
+          continue;
+        CollContraction c = contraction(form, 1, m, n, k, transposed);
+        for (int epilogue : {kCollEpilogueGelu, kCollEpilogueBiasGelu, kCollEpilogueGeluGradient}) {
+          c.epilogue = epilogue;
+          compare(c, 2 * form.tolerance, /*keeps=*/true);
+        }
+        compare(c, form.tolerance);
+      }
+}
+
+TEST_F(ContractionsOnGpuTest, ReluOfNaNIsNaN) {
+  CollContraction c = contraction(kForms[0], 1, 64, 64, 64, 0);
+  c.epilogue = kCollEpilogueRelu;
+  std::vector<char> a(64 * 64 * 4), got = a;
+  std::memset(a.data(), 0xff, 4); // a NaN in the first row
+  ASSERT_TRUE(upload(0, a).ok());
+  ASSERT_TRUE(upload(1, std::vector<char>(a.size())).ok());
+  auto run = [&] { return device_->contract({}, c, buffers_[0], buffers_[1], buffers_[2]); };
+  ASSERT_TRUE(device_->execute({{}, {}, false, run, [] {}}).ok());
+  ASSERT_TRUE(device_->download(got.data(), buffers_[2], static_cast<int64_t>(got.size())).ok());
+  ASSERT_TRUE(device_->synchronize().ok());
+  EXPECT_TRUE(std::isnan(valueOf(got, kCollF32, 0)));
+  EXPECT_EQ(valueOf(got, kCollF32, 64), 0);
 }
 
 TEST_F(ContractionsOnGpuTest, AProductIsTheSameEachTime) {

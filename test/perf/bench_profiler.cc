@@ -68,7 +68,7 @@ int32_t benchStep(const CollAbi *abi, CollContext *ctx, void *const *args, void 
   return kCollOk;
 }
 
-constexpr char kDescriptor[] = R"({"abi":8,"name":"step",
+constexpr char kDescriptor[] = R"({"abi":9,"name":"step",
   "mesh":{"name":"m","axes":[{"name":"dp","size":1}]},"ranks":[[0,0]],"groups":[[[0]]],
   "ops":[{"kind":"all_reduce","loc":"bench.py:1:1","name":"","bytes":8,"count":2,"dtype":"f32",
           "reduction":"sum","group":0,"why":""}],

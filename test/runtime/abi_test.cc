@@ -392,6 +392,35 @@ TEST_F(AbiTest, ContractionsEndInGelu) {
   EXPECT_NEAR(out, 1.954597694, 1e-6);
 }
 
+TEST_F(AbiTest, GeluKeepsItsArgument) {
+  a_[0] = 2;
+  b_[0] = 1;
+  const float bias = -1;
+  float out = 0, kept = 0;
+  CollContraction c = contractionOf(kCollF32, kCollF32, 1, 1, 1);
+  c.epilogue = kCollEpilogueBiasGelu;
+  c.bias = &bias;
+  c.kept = &kept;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a_, b_, &out), kCollOk);
+  EXPECT_EQ(kept, 1);
+  EXPECT_NEAR(out, 0.841191990, 1e-6);
+}
+
+// gelu'(1) = 1.0829640838, gelu'(-1) = -0.0829640838
+TEST_F(AbiTest, ContractionsEndInTheGradientOfGelu) {
+  const float a[] = {2, 3}, b[] = {1, 10}, x[] = {1, -1, 1, 1};
+  float out[4] = {}, columns[2] = {};
+  CollContraction c = contractionOf(kCollF32, kCollF32, 2, 2, 1);
+  c.epilogue = kCollEpilogueGeluGradient;
+  c.x = x;
+  c.kept = columns;
+  EXPECT_EQ(abi_.contract(ctx(), -1, &c, a, b, out), kCollOk);
+  EXPECT_NEAR(out[0], 2 * 1.0829640838, 1e-5);
+  EXPECT_NEAR(out[1], 20 * -0.0829640838, 1e-5);
+  EXPECT_NEAR(columns[0], 5 * 1.0829640838, 1e-5);
+  EXPECT_NEAR(columns[1], 30 * 1.0829640838 - 20 * 0.0829640838, 1e-4);
+}
+
 TEST_F(AbiTest, MatricesOfABatchMayStandSideBySide) {
   a_[0] = 2;
   a_[1] = 3;
@@ -418,6 +447,15 @@ TEST_F(AbiTest, ContractRefusesBadArguments) {
   c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
   c.epilogue = kCollEpilogueBias;
   expectInvalid(contract(c), "the bias is null");
+  c.epilogue = kCollEpilogueGeluGradient;
+  expectInvalid(contract(c), "x belongs to the gradient of gelu");
+  c.epilogue = kCollEpilogueRelu;
+  c.kept = b_;
+  expectInvalid(contract(c), "only gelu and its gradient");
+  c.epilogue = kCollEpilogueGelu;
+  c.batch = 2;
+  c.stride_out = 4;
+  expectInvalid(contract(c), "has one of 2");
   c = contractionOf(kCollF32, kCollF32, 2, 2, 2);
   c.batch = 2;
   expectInvalid(contract(c), "overlap");

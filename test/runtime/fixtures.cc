@@ -20,7 +20,7 @@ std::string descriptorText(int ranks, int firstRank, int lastRank, const std::st
   for (int rank = 0; rank < ranks; ++rank)
     all += (rank ? "," : "") + std::to_string(rank);
   std::string block = std::to_string((8 + ranks - 1) / ranks);
-  return R"({"abi":8,"name":"step","mesh":{"name":"m","axes":[{"name":"dp","size":)" +
+  return R"({"abi":9,"name":"step","mesh":{"name":"m","axes":[{"name":"dp","size":)" +
          std::to_string(ranks) + R"(}]},"ranks":[[)" + std::to_string(firstRank) + "," +
          std::to_string(lastRank) + R"(]],"groups":[[[)" + all + R"(]]],"ops":)" + ops +
          R"(,"args":[{"name":"w","role":"state","dtype":"f32","shape":[4],"local":[4],

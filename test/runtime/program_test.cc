@@ -45,9 +45,9 @@ TEST(ProgramTest, ReadsEveryField) {
 }
 
 TEST(ProgramTest, RejectsWhatIsInconsistent) {
-  expectRejected(R"("abi":8)", R"("abi":5)", "compiled for 5");
-  expectRejected(R"("abi":8)", R"("abi":8,"device":"tpu")", "device");
-  expectRejected(R"("abi":8)", R"("abi":8,"reached":1)", "reached");
+  expectRejected(R"("abi":9)", R"("abi":5)", "compiled for 5");
+  expectRejected(R"("abi":9)", R"("abi":9,"device":"tpu")", "device");
+  expectRejected(R"("abi":9)", R"("abi":9,"reached":1)", "reached");
   expectRejected(R"("size":2)", R"("size":0)", "mesh.axes[0].size");
   expectRejected(R"("size":2)", R"("size":99999999999)", "mesh.axes[0].size");
   expectRejected(R"("ranks":[[0,1]])", R"("ranks":[[0,2]])", "ranks[0][1]");

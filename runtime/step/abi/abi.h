@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-enum { kCollAbiVersion = 8 };
+enum { kCollAbiVersion = 9 };
 /* Id of the first entry of the table of computations; those of later ones are lower. */
 enum { kCollFirstComputation = -2 };
 
@@ -63,7 +63,8 @@ typedef enum CollEpilogue {
   kCollEpilogueRelu = 2,
   kCollEpilogueBiasRelu = 3,
   kCollEpilogueGelu = 4, /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) */
-  kCollEpilogueBiasGelu = 5
+  kCollEpilogueBiasGelu = 5,
+  kCollEpilogueGeluGradient = 6 /* times the derivative of gelu at x[i][j] */
 } CollEpilogue;
 
 /* out[p] = epilogue(op(a[p]) * op(b[p]) (+ out[p] if accumulate)) for p < batch, row-major: op(a)
@@ -80,6 +81,11 @@ typedef struct CollContraction {
   int64_t ld_a, ld_b, ld_out;
   int64_t stride_a, stride_b, stride_out;
   const void *bias; /* [n] of dtype_out, the same for all of the batch; null without a bias */
+  const void *x;    /* of GeluGradient, whose batch is 1: laid out as `out`; else null */
+  /* Another result of gelu and its gradient, whose batch then is 1; or null. Gelu, BiasGelu: what
+   * gelu is applied to, laid out as `out`. GeluGradient: [n] of dtype_out, the sum of each column
+   * of the result. */
+  void *kept;
 } CollContraction;
 
 /* The one of its three tensors that a convolution computes from the two others. */

@@ -1,9 +1,10 @@
 #include "runtime/step/device/contraction.h"
 
 #include "runtime/base/dtype.h"
+#include "runtime/kernels/epilogue/epilogue.h"
 #include "runtime/step/abi/gemm.h"
 
-#include <cmath>
+#include <vector>
 
 namespace coll::rt {
 
@@ -33,7 +34,7 @@ Status checkTypes(const CollContraction &c) {
                            dtypeName(c.dtype_out));
   if (c.compute < kCollComputeF32 || c.compute > kCollComputeF64)
     return Status::invalid("there is no form of computing " + std::to_string(c.compute));
-  if (c.epilogue < kCollEpilogueNone || c.epilogue > kCollEpilogueBiasGelu)
+  if (c.epilogue < kCollEpilogueNone || c.epilogue > kCollEpilogueGeluGradient)
     return Status::invalid("there is no epilogue " + std::to_string(c.epilogue));
   return {};
 }
@@ -89,32 +90,72 @@ void store(void *data, int32_t dtype, int64_t i, double value) {
   }
 }
 
-double finish(const CollContraction &c, int64_t column, double sum) {
-  if (hasBias(c))
-    sum += load(c.bias, c.dtype_out, column);
-  if (c.epilogue == kCollEpilogueRelu || c.epilogue == kCollEpilogueBiasRelu)
-    return sum > 0 || std::isnan(sum) ? sum : 0;
-  if (c.epilogue == kCollEpilogueGelu || c.epilogue == kCollEpilogueBiasGelu) {
-    constexpr double kSqrt2OverPi = 0.7978845608028654;
-    return sum / 2 * (1 + std::tanh(kSqrt2OverPi * (sum + 0.044715 * sum * sum * sum)));
+// Applies the epilogue of a contraction to its sums, and stores them.
+class Finisher {
+public:
+  Finisher(const CollContraction &c, void *out) : c_(c), out_(out) {
+    if (c.epilogue == kCollEpilogueGeluGradient && c.kept)
+      columns_.resize(static_cast<size_t>(c.n));
   }
-  return sum;
+
+  // The sum of row i and column j, which lies at `at` in `out`.
+  void put(int64_t at, int64_t j, double sum) {
+    if (hasBias(c_))
+      sum += load(c_.bias, c_.dtype_out, j);
+    if (c_.epilogue == kCollEpilogueRelu || c_.epilogue == kCollEpilogueBiasRelu)
+      sum = kernels::epilogue::relu(sum);
+    if (hasGelu(c_) && c_.kept)
+      store(c_.kept, c_.dtype_out, at, sum);
+    if (hasGelu(c_))
+      sum = kernels::epilogue::gelu(sum);
+    if (c_.epilogue == kCollEpilogueGeluGradient)
+      sum *= kernels::epilogue::geluSlope(load(c_.x, c_.dtype_out, at));
+    if (!columns_.empty())
+      columns_[static_cast<size_t>(j)] += sum;
+    store(out_, c_.dtype_out, at, sum);
+  }
+
+  // Call it after the last element.
+  void finish() const {
+    for (size_t j = 0; j < columns_.size(); ++j)
+      store(c_.kept, c_.dtype_out, static_cast<int64_t>(j), columns_[j]);
+  }
+
+private:
+  const CollContraction &c_;
+  void *out_;
+  std::vector<double> columns_; // sums of the columns, if they are asked for
+};
+
+// Calls element(p, i, j, at) for each element of the result, which lies at `at` in `out`.
+template <typename Element>
+void forEachElement(const CollContraction &c, Element element) {
+  for (int64_t p = 0; p < c.batch; ++p)
+    for (int64_t i = 0; i < c.m; ++i)
+      for (int64_t j = 0; j < c.n; ++j)
+        element(p, i, j, p * c.stride_out + i * c.ld_out + j);
 }
 
 // Computes every form; sums in f64, rounded once.
 void contractPlainly(const CollContraction &c, const void *a, const void *b, void *out) {
   const int64_t aRow = c.trans_a ? 1 : c.ld_a, aColumn = c.trans_a ? c.ld_a : 1;
   const int64_t bRow = c.trans_b ? 1 : c.ld_b, bColumn = c.trans_b ? c.ld_b : 1;
-  for (int64_t p = 0; p < c.batch; ++p)
-    for (int64_t i = 0; i < c.m; ++i)
-      for (int64_t j = 0; j < c.n; ++j) {
-        const int64_t at = p * c.stride_out + i * c.ld_out + j;
-        double sum = c.accumulate ? load(out, c.dtype_out, at) : 0;
-        for (int64_t l = 0; l < c.k; ++l)
-          sum += load(a, c.dtype_a, p * c.stride_a + i * aRow + l * aColumn) *
-                 load(b, c.dtype_b, p * c.stride_b + l * bRow + j * bColumn);
-        store(out, c.dtype_out, at, finish(c, j, sum));
-      }
+  Finisher finisher(c, out);
+  forEachElement(c, [&](int64_t p, int64_t i, int64_t j, int64_t at) {
+    double sum = c.accumulate ? load(out, c.dtype_out, at) : 0;
+    for (int64_t l = 0; l < c.k; ++l)
+      sum += load(a, c.dtype_a, p * c.stride_a + i * aRow + l * aColumn) *
+             load(b, c.dtype_b, p * c.stride_b + l * bRow + j * bColumn);
+    finisher.put(at, j, sum);
+  });
+  finisher.finish();
+}
+
+// What describe() says of an epilogue.
+const char *epilogueName(int32_t epilogue) {
+  static constexpr const char *kNames[] = {
+      "", ", bias", ", relu", ", bias and relu", ", gelu", ", bias and gelu", ", gelu's gradient"};
+  return epilogue >= 0 && epilogue <= kCollEpilogueGeluGradient ? kNames[epilogue] : "";
 }
 
 const char *computeName(int32_t compute) {
@@ -128,7 +169,7 @@ std::string describe(const CollContraction &c) {
   return std::string(dtypeName(c.dtype_a)) + (c.trans_a ? "^T" : "") + " x " +
          dtypeName(c.dtype_b) + (c.trans_b ? "^T" : "") + " -> " + dtypeName(c.dtype_out) + " in " +
          computeName(c.compute) + ", " + std::to_string(c.batch) + " x " + std::to_string(c.m) +
-         "x" + std::to_string(c.n) + "x" + std::to_string(c.k);
+         "x" + std::to_string(c.n) + "x" + std::to_string(c.k) + epilogueName(c.epilogue);
 }
 
 Status checkContraction(const CollContraction &c, const void *a, const void *b, const void *out) {
@@ -140,16 +181,32 @@ Status checkContraction(const CollContraction &c, const void *a, const void *b, 
     return Status::invalid("a matrix is null");
   if (hasBias(c) && !c.bias)
     return Status::invalid("the bias is null");
+  const bool isGradient = c.epilogue == kCollEpilogueGeluGradient;
+  if (isGradient != (c.x != nullptr))
+    return Status::invalid("x belongs to the gradient of gelu, which needs it");
+  if (c.kept && !isGradient && !hasGelu(c))
+    return Status::invalid("only gelu and its gradient have another result");
+  if (c.batch > 1 && (c.x || c.kept))
+    return Status::invalid("x and the other result have no batch, but the product has one of " +
+                           std::to_string(c.batch));
   return {};
 }
 
 Status contractOnHost(const CollContraction &c, const void *a, const void *b, void *out) {
-  const bool isWide = c.dtype_a == kCollF32 || c.dtype_a == kCollF64;
-  if (isWide && c.epilogue == kCollEpilogueNone)
-    return runGemm({c.dtype_a, c.trans_a != 0, c.trans_b != 0, c.m, c.n, c.k, a, c.ld_a, c.stride_a,
-                    b, c.ld_b, c.stride_b, out, c.ld_out, c.stride_out, c.batch,
-                    c.accumulate != 0});
-  contractPlainly(c, a, b, out);
+  if (c.dtype_a != kCollF32 && c.dtype_a != kCollF64) {
+    contractPlainly(c, a, b, out);
+    return {};
+  }
+  COLL_RETURN_IF_ERROR(
+      runGemm({c.dtype_a, c.trans_a != 0, c.trans_b != 0, c.m, c.n, c.k, a, c.ld_a, c.stride_a, b,
+               c.ld_b, c.stride_b, out, c.ld_out, c.stride_out, c.batch, c.accumulate != 0}));
+  if (c.epilogue == kCollEpilogueNone)
+    return {};
+  Finisher finisher(c, out);
+  forEachElement(c, [&](int64_t, int64_t, int64_t j, int64_t at) {
+    finisher.put(at, j, load(out, c.dtype_out, at));
+  });
+  finisher.finish();
   return {};
 }
 

@@ -23,11 +23,16 @@ inline bool hasBias(const CollContraction &c) {
          c.epilogue == kCollEpilogueBiasGelu;
 }
 
+// Whether it has a gelu, which may keep its argument (CollContraction::kept).
+inline bool hasGelu(const CollContraction &c) {
+  return c.epilogue == kCollEpilogueGelu || c.epilogue == kCollEpilogueBiasGelu;
+}
+
 // Whether it computes nothing: `out` is empty.
 inline bool isEmpty(const CollContraction &c) { return c.batch == 0 || c.m == 0 || c.n == 0; }
 
-// Computes a valid contraction on the calling thread. f32 and f64 without an epilogue use the
-// matrix library (gemm.h); f32 is true f32 in every form.
+// Computes a valid contraction on the calling thread. f32 and f64 use the matrix library (gemm.h);
+// f32 is true f32 in every form.
 Status contractOnHost(const CollContraction &contraction, const void *a, const void *b, void *out);
 
 } // namespace coll::rt

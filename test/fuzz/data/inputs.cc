@@ -133,7 +133,7 @@ std::string makeArchive() {
 }
 
 constexpr const char *kDescriptor =
-    R"({"abi":8,"name":"step","mesh":{"name":"m","axes":[{"name":"dp","size":2},{"name":"tp","size":3}]},)"
+    R"({"abi":9,"name":"step","mesh":{"name":"m","axes":[{"name":"dp","size":2},{"name":"tp","size":3}]},)"
     R"("ranks":[[0,3],[5,5]],"groups":[[[0,1],[2,3]],[[0]]],"ops":[{"kind":"all_reduce","loc":"a.py:1:2",)"
     R"("name":"grad","bytes":16,"count":4,"dtype":"f32","reduction":"sum","group":0,"why":"w"}],)"
     R"("args":[{"name":"x","role":"state","dtype":"f32","shape":[7,3],"local":[4,3],)"

@@ -16,7 +16,9 @@ struct LtDescTag {
   int compute = 0;
   int32_t transposesA = 0, transposesB = 0;
   uint32_t epilogue = kLtEpilogueDefault;
-  const void *bias = nullptr;
+  void *bias = nullptr; // the bias, or the bias gradient
+  void *aux = nullptr;
+  int64_t auxLd = 0;
 };
 struct LtLayoutTag {
   int type = 0;
@@ -90,6 +92,10 @@ void store(void *data, int type, int64_t i, double value) {
     static_cast<float *>(data)[i] = static_cast<float>(value);
 }
 
+constexpr double kScale = 0.7978845608028654, kCubic = 0.044715; // of gelu
+
+double tanhOf(double x) { return std::tanh(kScale * (x + kCubic * x * x * x)); }
+
 // A product with copied arguments, column-major like in the library.
 struct Product {
   LtDescTag desc;
@@ -100,11 +106,15 @@ struct Product {
 
   void run() const {
     const int64_t k = desc.transposesA ? a.rows : a.columns;
+    if (has(kLtEpilogueBiasGradient))
+      for (int64_t row = 0; row < d.rows; ++row)
+        store(desc.bias, d.type, row, 0);
     for (int64_t p = 0; p < d.batch; ++p)
       for (int64_t column = 0; column < d.columns; ++column)
         for (int64_t row = 0; row < d.rows; ++row)
           finish(p, row, column, sum(p, row, column, k));
   }
+  bool has(uint32_t kinds) const { return (desc.epilogue & kinds) == kinds; }
   double sum(int64_t p, int64_t row, int64_t column, int64_t k) const {
     double total = 0;
     for (int64_t l = 0; l < k; ++l)
@@ -118,10 +128,21 @@ struct Product {
     const int64_t at = p * d.stride + row + column * d.ld;
     if (beta != 0)
       value += beta * load(dData, d.type, at);
-    if (desc.epilogue & kLtEpilogueBias)
+    const int64_t auxAt = row + column * desc.auxLd;
+    if (has(kLtEpilogueBias))
       value += load(desc.bias, d.type, row);
-    if (desc.epilogue & kLtEpilogueRelu)
+    if (has(kLtEpilogueRelu))
       value = std::max(value, 0.0);
+    if (has(kLtEpilogueGelu | kLtEpilogueAux))
+      store(desc.aux, d.type, auxAt, value);
+    if (has(kLtEpilogueGelu))
+      value = value / 2 * (1 + tanhOf(value));
+    if (has(kLtEpilogueGeluGradient | kLtEpilogueAux)) {
+      const double x = load(desc.aux, d.type, auxAt), t = tanhOf(x);
+      value *= (1 + t) / 2 + x / 2 * (1 - t * t) * kScale * (1 + 3 * kCubic * x * x);
+    }
+    if (has(kLtEpilogueBiasGradient))
+      store(desc.bias, d.type, row, load(desc.bias, d.type, row) + value);
     store(dData, d.type, at, value);
   }
 };
@@ -132,7 +153,8 @@ struct FakeLtFunctions {
   static LtResult create(LtHandle *handle) { return make("create", handle, LtHandleTag{}); }
   static LtResult destroy(LtHandle handle) { return end("destroy", handle); }
   static LtResult descCreate(LtDesc *desc, int compute, int) {
-    return make("descCreate", desc, LtDescTag{compute, 0, 0, kLtEpilogueDefault, nullptr});
+    return make("descCreate", desc,
+                LtDescTag{compute, 0, 0, kLtEpilogueDefault, nullptr, nullptr, 0});
   }
   static LtResult descDestroy(LtDesc desc) { return end("descDestroy", desc); }
   static LtResult descSet(LtDesc desc, int attribute, const void *value, size_t bytes) {
@@ -148,6 +170,12 @@ struct FakeLtFunctions {
       break;
     case kLtDescBias:
       std::memcpy(&desc->bias, value, bytes);
+      break;
+    case kLtDescAux:
+      std::memcpy(&desc->aux, value, bytes);
+      break;
+    case kLtDescAuxLd:
+      std::memcpy(&desc->auxLd, value, bytes);
       break;
     default:
       return kLtInvalidValue;

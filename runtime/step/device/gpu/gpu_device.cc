@@ -329,7 +329,7 @@ Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const
         platform_.cublasLt ? Result<const dl::CublasLt *>(platform_.cublasLt) : dl::cublasLt();
     if (!lt)
       return lt.status();
-    Result<std::unique_ptr<Matmuls>> made = Matmuls::create(**lt, *gpu_);
+    Result<std::unique_ptr<Matmuls>> made = Matmuls::create(**lt, *gpu_, platform_.epilogue);
     if (!made)
       return made.status();
     matmuls_ = made.take();

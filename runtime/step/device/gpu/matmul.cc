@@ -46,12 +46,17 @@ int ltCompute(int32_t compute) {
   }
 }
 
+bool isGradient(const CollContraction &c) { return c.epilogue == kCollEpilogueGeluGradient; }
+
 uint32_t ltEpilogue(const CollContraction &c) {
   uint32_t epilogue = hasBias(c) ? dl::kLtEpilogueBias : 0;
   if (c.epilogue == kCollEpilogueRelu || c.epilogue == kCollEpilogueBiasRelu)
     epilogue |= dl::kLtEpilogueRelu;
-  if (c.epilogue == kCollEpilogueGelu || c.epilogue == kCollEpilogueBiasGelu)
-    epilogue |= dl::kLtEpilogueGelu;
+  if (hasGelu(c))
+    epilogue |= dl::kLtEpilogueGelu | (c.kept ? dl::kLtEpilogueAux : 0);
+  if (isGradient(c))
+    epilogue |= dl::kLtEpilogueGeluGradient | dl::kLtEpilogueAux |
+                (c.kept ? dl::kLtEpilogueBiasGradient : 0);
   return epilogue ? epilogue : dl::kLtEpilogueDefault;
 }
 
@@ -69,6 +74,36 @@ std::string nameOf(const Matmuls::Form &form) {
   for (int64_t part : form)
     name += (name.empty() ? "" : ",") + std::to_string(part);
   return name;
+}
+
+CollContraction withoutEpilogue(const CollContraction &c) {
+  CollContraction product = c;
+  product.epilogue = kCollEpilogueNone;
+  product.bias = product.x = nullptr;
+  product.kept = nullptr;
+  return product;
+}
+
+kernels::Epilogue epilogueOf(const CollContraction &c, void *out) {
+  kernels::Epilogue epilogue;
+  epilogue.dtype = static_cast<CollDtype>(c.dtype_out);
+  epilogue.batch = c.batch, epilogue.rows = c.m, epilogue.columns = c.n;
+  epilogue.rowStride = c.ld_out, epilogue.batchStride = c.stride_out;
+  epilogue.out = out;
+  epilogue.bias = hasBias(c) ? c.bias : nullptr;
+  epilogue.x = c.x;
+  epilogue.kept = c.kept;
+  if (c.epilogue == kCollEpilogueRelu || c.epilogue == kCollEpilogueBiasRelu)
+    epilogue.function = kernels::Epilogue::Function::Relu;
+  if (hasGelu(c))
+    epilogue.function = kernels::Epilogue::Function::Gelu;
+  if (isGradient(c))
+    epilogue.function = kernels::Epilogue::Function::GeluGradient;
+  return epilogue;
+}
+
+int64_t roundUp(int64_t bytes) {
+  return (bytes + kMostAlignment - 1) / kMostAlignment * kMostAlignment;
 }
 
 int64_t outBytes(const CollContraction &c) {
@@ -98,7 +133,9 @@ Matmuls::Form Matmuls::formOf(const CollContraction &c, const Operands &operands
           c.stride_out,
           alignmentOf(operands.a),
           alignmentOf(operands.b),
-          alignmentOf(operands.out)};
+          alignmentOf(operands.out),
+          c.kept != nullptr,
+          std::min(alignmentOf(c.x), alignmentOf(c.kept))};
 }
 
 // A form of contraction, as the library describes it, and its algorithm.
@@ -118,12 +155,15 @@ struct Matmuls::Plan {
   dl::LtDesc desc = nullptr;
   dl::LtLayout a = nullptr, b = nullptr, out = nullptr;
   dl::LtAlgorithm algorithm;
+  bool isFinishedApart = false; // the algorithm is that of the product without its epilogue
 };
 
-Matmuls::Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu) : lt_(lt), gpu_(gpu) {}
+Matmuls::Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu, EpilogueLauncher finish)
+    : lt_(lt), gpu_(gpu), finish_(finish) {}
 
-Result<std::unique_ptr<Matmuls>> Matmuls::create(const dl::CublasLt &lt, gpu::Gpu &gpu) {
-  std::unique_ptr<Matmuls> made(new Matmuls(lt, gpu));
+Result<std::unique_ptr<Matmuls>> Matmuls::create(const dl::CublasLt &lt, gpu::Gpu &gpu,
+                                                 EpilogueLauncher finish) {
+  std::unique_ptr<Matmuls> made(new Matmuls(lt, gpu, finish));
   COLL_RETURN_IF_ERROR(dl::ltStatus(lt, lt.create(&made->handle_), "cublasLtCreate"));
   Result<dl::GpuMemory> workspace =
       dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Device, kWorkspaceBytes);
@@ -156,6 +196,8 @@ Status Matmuls::describe(Plan &plan, const CollContraction &c) const {
   COLL_RETURN_IF_ERROR(set(dl::kLtDescTransA, c.trans_b ? dl::kLtTransposed : dl::kLtPlain));
   COLL_RETURN_IF_ERROR(set(dl::kLtDescTransB, c.trans_a ? dl::kLtTransposed : dl::kLtPlain));
   COLL_RETURN_IF_ERROR(set(dl::kLtDescEpilogue, ltEpilogue(c)));
+  if (c.x || (c.kept && !isGradient(c)))
+    COLL_RETURN_IF_ERROR(set(dl::kLtDescAuxLd, c.ld_out));
   // A row of the row-major matrix is a column here.
   auto layout = [&](dl::LtLayout &made, int32_t dtype, int64_t rows, int64_t columns, int64_t ld,
                     int64_t stride) -> Status {
@@ -208,11 +250,24 @@ Result<std::vector<dl::LtHeuristic>> Matmuls::propose(const Plan &plan,
   return found;
 }
 
+// The addresses that the epilogue reads and writes.
+Status Matmuls::setAddresses(const Plan &plan, const CollContraction &c) const {
+  auto set = [&](int attribute, const void *address) {
+    return dl::ltStatus(lt_, lt_.descSet(plan.desc, attribute, &address, sizeof(address)),
+                        "the memory of an epilogue");
+  };
+  if (hasBias(c))
+    COLL_RETURN_IF_ERROR(set(dl::kLtDescBias, c.bias));
+  if (isGradient(c)) {
+    COLL_RETURN_IF_ERROR(set(dl::kLtDescAux, c.x));
+    return c.kept ? set(dl::kLtDescBias, c.kept) : Status();
+  }
+  return c.kept ? set(dl::kLtDescAux, c.kept) : Status();
+}
+
 Status Matmuls::put(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
                     const Operands &operands, dl::CudaStream stream, char *workspace) const {
-  if (hasBias(c))
-    COLL_RETURN_IF_ERROR(dl::ltStatus(
-        lt_, lt_.descSet(plan.desc, dl::kLtDescBias, &c.bias, sizeof(c.bias)), "bias"));
+  COLL_RETURN_IF_ERROR(setAddresses(plan, c));
   const float one = 1, zero = 0;
   const double wideOne = 1, wideZero = 0;
   const bool isWide = c.compute == kCollComputeF64;
@@ -233,9 +288,14 @@ Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContrac
   Result<char *> workspace = trialWorkspace_.reserve(gpu_, kWorkspaceBytes);
   if (!workspace)
     return workspace.status();
-  Result<char *> out = trialResult_.reserve(gpu_, outBytes(c));
+  // Another result is at most as large as the first.
+  const int64_t bytes = roundUp(outBytes(c));
+  Result<char *> out = trialResult_.reserve(gpu_, c.kept ? 2 * bytes : bytes);
   if (!out)
     return out.status();
+  CollContraction trial = c;
+  if (c.kept)
+    trial.kept = *out + bytes;
   Result<dl::CudaStream> stream = gpu_.makeStream();
   if (!stream)
     return stream.status();
@@ -245,7 +305,7 @@ Result<dl::LtAlgorithm> Matmuls::findFastest(const Plan &plan, const CollContrac
   Status status;
   for (const dl::LtHeuristic &candidate : candidates) {
     Result<float> taken = timeOnStream(gpu_, *stream, kTimedRuns, [&] {
-      return put(plan, c, candidate.algorithm, apart, *stream, *workspace);
+      return put(plan, trial, candidate.algorithm, apart, *stream, *workspace);
     });
     if (!taken && taken.status().code() != kCollUnsupported)
       status = taken.status();
@@ -290,6 +350,16 @@ Status Matmuls::choose(Plan &plan, const std::string &key, const CollContraction
   return {};
 }
 
+Result<std::unique_ptr<Matmuls::Plan>>
+Matmuls::makePlan(const CollContraction &c, const Operands &operands, bool isCaptured) {
+  auto made = std::make_unique<Plan>(lt_);
+  COLL_RETURN_IF_ERROR(describe(*made, c));
+  // The library requires them while it searches for algorithms.
+  COLL_RETURN_IF_ERROR(setAddresses(*made, c));
+  COLL_RETURN_IF_ERROR(choose(*made, nameOf(formOf(c, operands)), c, operands, isCaptured));
+  return made;
+}
+
 Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void *out,
                     dl::CudaStream stream, bool isCaptured) {
   if (c.batch > std::numeric_limits<int32_t>::max())
@@ -297,17 +367,26 @@ Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void
   const Operands operands{a, b, out};
   const Form form = formOf(c, operands);
   std::unique_ptr<Plan> &plan = plans_[form];
+  const CollContraction product = withoutEpilogue(c);
   if (!plan) {
-    auto made = std::make_unique<Plan>(lt_);
-    COLL_RETURN_IF_ERROR(describe(*made, c));
-    // The library requires the bias while it searches for algorithms.
-    if (hasBias(c))
-      COLL_RETURN_IF_ERROR(dl::ltStatus(
-          lt_, lt_.descSet(made->desc, dl::kLtDescBias, &c.bias, sizeof(c.bias)), "bias"));
-    COLL_RETURN_IF_ERROR(choose(*made, nameOf(form), c, operands, isCaptured));
-    plan = std::move(made);
+    Result<std::unique_ptr<Plan>> made = makePlan(c, operands, isCaptured);
+    const bool isMissing = !made && made.status().code() == kCollUnsupported;
+    if (isMissing && c.epilogue != kCollEpilogueNone) {
+      made = makePlan(product, operands, isCaptured);
+      if (made)
+        (*made)->isFinishedApart = true;
+    }
+    if (!made)
+      return made.status();
+    plan = made.take();
   }
-  return put(*plan, c, plan->algorithm, operands, stream, workspace_.device());
+  const CollContraction &called = plan->isFinishedApart ? product : c;
+  COLL_RETURN_IF_ERROR(put(*plan, called, plan->algorithm, operands, stream, workspace_.device()));
+  if (!plan->isFinishedApart)
+    return {};
+  return finish_(epilogueOf(c, out), stream)
+      .annotate("what follows the product, for which cuBLASLt has no algorithm here "
+                "(--fuse-epilogues=off leaves it to the step's kernels)");
 }
 
 } // namespace coll::rt

@@ -13,6 +13,7 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/step/abi/abi.h"
 #include "runtime/step/device/gpu/kept_memory.h"
+#include "runtime/step/device/gpu/platform.h"
 
 #include <array>
 #include <map>
@@ -26,14 +27,16 @@ class AlgorithmChoices;
 // Belongs to the rank's thread, on which its GPU is current. The library's handle belongs to it.
 class Matmuls {
 public:
-  static Result<std::unique_ptr<Matmuls>> create(const dl::CublasLt &lt, gpu::Gpu &gpu);
+  // `finish` computes what follows a product where the library has no algorithm for both.
+  static Result<std::unique_ptr<Matmuls>> create(const dl::CublasLt &lt, gpu::Gpu &gpu,
+                                                 EpilogueLauncher finish);
   ~Matmuls();
   Matmuls(const Matmuls &) = delete;
   Matmuls &operator=(const Matmuls &) = delete;
 
   // Identifies contractions that use the same algorithm: everything but the addresses, of which
   // only the alignments matter.
-  using Form = std::array<int64_t, 20>;
+  using Form = std::array<int64_t, 22>;
 
   // Puts the contraction, which is valid, not empty and has k > 0, on the stream. `isCaptured`: the
   // stream is being captured, so nothing can be timed.
@@ -46,21 +49,25 @@ private:
     const void *a, *b;
     void *out;
   };
-  Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu);
+  Matmuls(const dl::CublasLt &lt, gpu::Gpu &gpu, EpilogueLauncher finish);
 
   static Form formOf(const CollContraction &c, const Operands &operands);
   Status describe(Plan &plan, const CollContraction &c) const;
+  Result<std::unique_ptr<Plan>> makePlan(const CollContraction &c, const Operands &operands,
+                                         bool isCaptured);
   Status choose(Plan &plan, const std::string &key, const CollContraction &c,
                 const Operands &operands, bool isCaptured);
   Result<std::vector<dl::LtHeuristic>> propose(const Plan &plan, const Operands &operands) const;
   Result<dl::LtAlgorithm> findFastest(const Plan &plan, const CollContraction &c,
                                       const std::vector<dl::LtHeuristic> &candidates,
                                       const Operands &operands);
+  Status setAddresses(const Plan &plan, const CollContraction &c) const;
   Status put(const Plan &plan, const CollContraction &c, const dl::LtAlgorithm &algorithm,
              const Operands &operands, dl::CudaStream stream, char *workspace) const;
 
   const dl::CublasLt &lt_;
   gpu::Gpu &gpu_;
+  EpilogueLauncher finish_;
   dl::LtHandle handle_ = nullptr;
   dl::GpuMemory workspace_;
   KeptMemory trialWorkspace_, trialResult_;

@@ -8,6 +8,7 @@
 #include "runtime/dl/platform.h"
 #include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/convolution/convolution.h"
+#include "runtime/kernels/epilogue/epilogue.h"
 #include "runtime/step/tokens/on_gpu.h"
 
 namespace coll::rt {
@@ -18,12 +19,15 @@ using AttentionLauncher = Status (*)(const kernels::Attention &, const kernels::
 using ConvolutionLauncher = Status (*)(const kernels::Convolution &,
                                        const kernels::ConvolutionBuffers &, void *stream);
 
+using EpilogueLauncher = Status (*)(const kernels::Epilogue &, void *stream);
+
 struct GpuPlatform {
   const dl::Cuda *cuda = nullptr;
   const dl::CublasLt *cublasLt = nullptr; // null: the machine's, when a contraction needs it
   AttentionLauncher attention = kernels::launchAttention;
   AttentionLauncher attentionBackward = kernels::launchAttentionBackward;
   ConvolutionLauncher convolution = kernels::launchConvolution; // if cuDNN has no engine
+  EpilogueLauncher epilogue = kernels::launchEpilogue;          // if cuBLASLt has no algorithm
   const dl::Cudnn *cudnn = nullptr; // null: the machine's, when a convolution needs it
   TokenKernels tokens = {};
 };
