@@ -161,6 +161,7 @@ llvm::Error lowerToExecutable(StepIr &step, const CompileOptions &options, Stage
   executable.precision = options.precision;
   executable.fuseAttention = options.fuseAttention;
   executable.convolutions = options.convolutions;
+  executable.epilogues = options.epilogues;
   if (step.level == Level::Exec) {
     runner.manager.addPass(mlir::coll::createVerifyExecPass());
     runner.manager.addPass(mlir::coll::createEmitExecutablePass());

@@ -57,6 +57,7 @@ struct CompileOptions {
   std::string precision = "highest";
   bool fuseAttention = false; // as Target has it
   bool convolutions = false;  // as Target has it
+  std::string epilogues = "off";
 };
 
 /// Compiles a step for its ranks. `explanation`, where given, is filled in for steps up to L5;

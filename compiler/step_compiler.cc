@@ -85,6 +85,7 @@ llvm::Expected<CompileOptions> chooseOptions(const StepFile &file, const Target 
   options.precision = target.precision;
   options.fuseAttention = target.fuseAttention;
   options.convolutions = target.convolutions;
+  options.epilogues = target.epilogues;
   if (target.isSingleDevice)
     return options;
   options.verify = target.verify;
@@ -157,7 +158,7 @@ std::string describeOptions(const StepFile &file, const Target &target) {
   os << "state-args=" << file.stateArgs.value_or(-1) << " shared=" << target.isShared
      << " staleness=" << target.staleness << " gpu=" << target.gpu
      << " precision=" << target.precision << " fuse-attention=" << target.fuseAttention
-     << " convolutions=" << target.convolutions;
+     << " convolutions=" << target.convolutions << " epilogues=" << target.epilogues;
   if (target.isSingleDevice) {
     os << " single-device roundings=" << static_cast<int>(target.roundings) << ','
        << target.roundingSeed;

@@ -48,6 +48,14 @@ llvm::Expected<std::string> parsePrecision(llvm::StringRef text) {
   return makeError("expected highest, tf32 or bf16");
 }
 
+llvm::Expected<std::string> parseEpilogues(llvm::StringRef text, bool onGpu) {
+  if (text == "auto")
+    return onGpu ? "all" : "off";
+  if (text == "off" || text == "bias" || text == "gelu" || text == "all")
+    return text.str();
+  return makeError("expected auto, off, bias, gelu or all");
+}
+
 llvm::Expected<int64_t> parseBytes(llvm::StringRef text, double least) {
   constexpr std::pair<llvm::StringLiteral, double> kUnits[] = {{"TiB", 1099511627776.0},
                                                                {"GiB", 1073741824.0},

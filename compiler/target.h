@@ -40,6 +40,10 @@ llvm::Expected<std::string> parseDevice(llvm::StringRef text);
 /// Reads "highest", "tf32" or "bf16". Errors as above.
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
 
+/// Reads "off", "bias", "all" or "auto", which is all on GPUs and off on CPUs, where kernels
+/// compute as much at once. Errors as above.
+llvm::Expected<std::string> parseEpilogues(llvm::StringRef text, bool onGpu);
+
 /// Reads "16GiB", "2.5 GB" or a number of bytes, from `least` on. Errors as above.
 llvm::Expected<int64_t> parseBytes(llvm::StringRef text, double least);
 
@@ -68,7 +72,8 @@ struct Target {
   std::string gpu;                   // as "sm_90"; empty: CPUs
   std::string precision = "highest"; // what products on GPUs may round f32 factors to
   bool fuseAttention = false;        // on GPUs; the runtime then needs its GPU kernels
-  bool convolutions = false; // on GPUs by cuDNN; the runtime then needs its GPU kernels, too
+  bool convolutions = false;     // on GPUs by cuDNN; the runtime then needs its GPU kernels, too
+  std::string epilogues = "off"; // that products compute: off, bias, gelu or all
   // Rounding errors of the single-device step, disturbed to measure how much they matter.
   mlir::coll::Roundings roundings = mlir::coll::Roundings::Exact;
   uint32_t roundingSeed = 0;

@@ -3,6 +3,7 @@
 #include "dialect/dialect.h"
 #include "dialect/attention.h"
 #include "dialect/convolution.h"
+#include "dialect/epilogue.h"
 #include "dialect/signature.h"
 
 #include "dialect/asm.h"
@@ -66,6 +67,10 @@ void CollDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/convolution_ops.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/epilogue_ops.cc.inc"
       >();
   addInterfaces<CollInliner>();
 }

@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/export/convolutions/passes.h"
+#include "passes/export/epilogues/passes.h"
 #include "passes/passes.h"
 
 namespace mlir::coll {
@@ -226,6 +227,13 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
   LowerContractionsPassOptions contractions;
   contractions.narrow = !options.gpu.empty();
   pm.addPass(createLowerContractionsPass(contractions));
+  if (options.epilogues != "off") {
+    FuseEpiloguesPassOptions epilogues;
+    epilogues.gelu = options.epilogues != "bias";
+    epilogues.gradient = options.epilogues == "all";
+    epilogues.library = !options.gpu.empty();
+    pm.addPass(createFuseEpiloguesPass(epilogues));
+  }
   FuseKernelsPassOptions kernels;
   kernels.recompute = !options.gpu.empty();
   pm.addPass(createFuseKernelsPass(kernels));
@@ -270,6 +278,9 @@ struct ExecutableCliOptions : PassPipelineOptions<ExecutableCliOptions> {
   Option<bool> convolutions{*this, "convolutions",
                             llvm::cl::desc("convolutions on GPUs by the runtime, with cuDNN"),
                             llvm::cl::init(false)};
+  Option<std::string> epilogues{
+      *this, "epilogues", llvm::cl::init("off"),
+      llvm::cl::desc("of products: off, bias (and relu), gelu (too) or all")};
 };
 
 struct ImportCliOptions : PassPipelineOptions<ImportCliOptions> {
@@ -302,7 +313,8 @@ void registerCollPipelines() {
   PassPipelineRegistration<ExecutableCliOptions>(
       "coll-executable", "L6 to L7: kernels, buffers, calls",
       [](OpPassManager &pm, const ExecutableCliOptions &cli) {
-        buildExecutablePipeline(pm, {cli.gpu, cli.precision, cli.fuseAttention, cli.convolutions});
+        buildExecutablePipeline(
+            pm, {cli.gpu, cli.precision, cli.fuseAttention, cli.convolutions, cli.epilogues});
       });
 }
 

@@ -94,6 +94,7 @@ struct ExecutableOptions {
   std::string precision = "highest"; // of products on GPUs: highest, tf32, bf16
   bool fuseAttention = false;        // on GPUs
   bool convolutions = false;         // on GPUs: by the runtime, not packed into products
+  std::string epilogues = "off";     // of products: off, bias (and relu), gelu (too), all
 };
 void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options = {});
 

@@ -1,6 +1,7 @@
 //===- exec.cc - registration, assembly and effects -----------------------------===//
 
 #include "dialect/exec/convolution.h"
+#include "dialect/exec/epilogue.h"
 
 #include "dialect/asm.h"
 #include "dialect/exec/memory_form.h"
@@ -118,6 +119,10 @@ void ExecDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/exec/convolution_ops.cc.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/exec/epilogue_ops.cc.inc"
       >();
 }
 

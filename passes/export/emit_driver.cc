@@ -216,6 +216,8 @@ LogicalResult DriverEmitter::emitOp(Operation *op) {
     emitGemmLoop(gemm, 0, address(gemm.getA()), address(gemm.getB()), address(gemm.getC()));
     return success();
   }
+  if (auto gemm = dyn_cast<exec::FusedGemmOp>(op))
+    return emitFusedGemm(gemm), success();
   if (auto convolution = dyn_cast<exec::ConvolutionOp>(op))
     return emitConvolution(convolution), success();
   if (auto attention = dyn_cast<exec::AttentionOp>(op))

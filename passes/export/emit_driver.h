@@ -4,6 +4,7 @@
 #define COLL_PASSES_EXPORT_EMIT_DRIVER_H
 
 #include "dialect/exec/convolution.h"
+#include "dialect/exec/epilogue.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -108,8 +109,13 @@ private:
   void emitAxisIndex(AxisIndexOp op);
   void emitGroup(GroupOp op);
   void emitReaches(exec::ReachesOp op);
+  /// A constant of the module.
+  Value contractionTable(const CollContraction &contraction);
   void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
   Value pairTable(ArrayRef<int64_t> pairs);
+
+  // epilogues/emit_driver_epilogue.cc
+  void emitFusedGemm(exec::FusedGemmOp op);
 
   // emit_driver_convolution.cc
   void emitConvolution(exec::ConvolutionOp op);

@@ -336,7 +336,17 @@ CollCompute mlir::coll::getCompute(Type element, exec::Precision precision) {
   llvm_unreachable("every precision has a case");
 }
 
-/// The shape of a product is a constant of the module, a CollContraction.
+Value DriverEmitter::contractionTable(const CollContraction &contraction) {
+  static_assert(sizeof(CollContraction) % 8 == 0);
+  constexpr int64_t kWords = sizeof(CollContraction) / 8;
+  int64_t words[kWords];
+  std::memcpy(words, &contraction, sizeof(words));
+  return makeGlobal(
+      "contraction_" + std::to_string(numContractions_++),
+      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
+      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
+}
+
 void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) {
   Batch batch = getInnermost(op);
   CollContraction contraction = {};
@@ -351,15 +361,8 @@ void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) 
   contraction.ld_out = op.getLds()[2];
   contraction.stride_a = batch.a, contraction.stride_b = batch.b;
   contraction.stride_out = batch.c;
-  static_assert(sizeof(CollContraction) % 8 == 0);
-  constexpr int64_t kWords = sizeof(CollContraction) / 8;
-  int64_t words[kWords];
-  std::memcpy(words, &contraction, sizeof(words));
-  Value global = makeGlobal(
-      "contraction_" + std::to_string(numContractions_++),
-      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
-      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-  callAbi(AbiFunction::contract, {ctx_, i32(computation("product")), global, a, b, c});
+  callAbi(AbiFunction::contract,
+          {ctx_, i32(computation("product")), contractionTable(contraction), a, b, c});
 }
 
 /// The runtime does the innermost batch dimension, loops the others.

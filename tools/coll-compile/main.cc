@@ -41,6 +41,8 @@ coll-run and the C API (libcollrt.so) take it like a step.
   --fuse-attention=W   attention on GPUs without its matrix of scores in memory, by the runtime's own
                        GPU kernels, which its build then must have: on, off, or auto (default): where
                        this build has them
+  --fuse-epilogues=W   products compute what follows them: off, bias (and relu), gelu (too), all (also its
+                       gradient), or auto (default): all on GPUs, off on CPUs
   --convolutions=W     on GPUs: library (cuDNN, which the machine that runs the step then must have), packed
                        (copied into matrix products), or auto (default): library where cuDNN is here
   --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and
@@ -54,7 +56,7 @@ struct Options {
   std::string emit; // ptx, gpu or llvm; empty: the shared object
   std::optional<int64_t> stateArgs;
   std::optional<bool> fusesAttention; // nullopt: auto
-  std::string convolutions = "auto";
+  std::string convolutions = "auto", epilogues = "auto";
   coll::run::Target target;
   bool isDone = false; // the question was answered
 };
@@ -162,6 +164,8 @@ llvm::Error readOption(llvm::StringRef argument, Options &options) {
       options.fusesAttention = word == "on";
     return error;
   }
+  if (name == "--fuse-epilogues")
+    return readWord(name, value, {"auto", "off", "bias", "gelu", "all"}, options.epilogues);
   if (name == "--convolutions")
     return readWord(name, value, {"auto", "library", "packed"}, options.convolutions);
   if (name == "--combine") {
@@ -244,6 +248,8 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<char *> arguments) {
     return error;
   if (llvm::Error error = checkCombinations(options.target))
     return error;
+  options.target.epilogues =
+      llvm::cantFail(coll::run::parseEpilogues(options.epilogues, !options.target.gpu.empty()));
   if (llvm::Error error = joinErrors(chooseAttention(options), chooseConvolutions(options)))
     return error;
   return options;

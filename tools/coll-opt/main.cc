@@ -4,6 +4,7 @@
 #include "compiler/untrusted_text.h"
 #include "dialect/dialect.h"
 #include "passes/export/convolutions/passes.h"
+#include "passes/export/epilogues/passes.h"
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 #include "passes/thread_pool.h"
@@ -168,6 +169,7 @@ static int runOpt(int argc, char **argv) {
   registerUpstreamPasses();
   mlir::coll::registerCollPasses();
   mlir::coll::registerCollConvolutionsPasses();
+  mlir::coll::registerCollEpiloguesPasses();
   mlir::coll::registerCollPipelines();
   if (llvm::Error error = loadPassPlugins({argv, static_cast<size_t>(argc)})) {
     llvm::WithColor::error() << llvm::toString(std::move(error)) << "\n";

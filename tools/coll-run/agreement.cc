@@ -67,6 +67,7 @@ llvm::Expected<std::string> describeRun(const Options &options, llvm::StringRef 
   traits.addFlag("matmul-precision", options.precision == "highest" ? "" : options.precision);
   traits.addFlag("fuse-attention", options.fuseAttention ? "on" : "");
   traits.addFlag("convolutions", options.convolutions ? "library" : "");
+  traits.addFlag("fuse-epilogues", options.epilogues == "off" ? "" : options.epilogues);
   for (const std::string &shard : options.shards)
     traits.addFlag("shard", shard);
   traits.addFlag("sum-precision", options.narrowSums ? "storage" : "f32");

@@ -122,6 +122,11 @@ cl::opt<std::string> fuseAttention("fuse-attention", cl::value_desc("auto|on|off
                                    cl::desc("attention on GPUs without its matrix of scores in "
                                             "memory; auto (default): where this build has GPU "
                                             "kernels"));
+cl::opt<std::string> epilogues("fuse-epilogues", cl::value_desc("auto|off|bias|gelu|all"),
+                               cl::init("auto"), cl::cat(stepCategory),
+                               cl::desc("products compute what follows them: bias (and relu), "
+                                        "gelu (too), or all, also its gradient; auto (default): "
+                                        "all on GPUs, off on CPUs"));
 cl::opt<std::string>
     convolutions("convolutions", cl::value_desc("auto|library|packed"), cl::init("auto"),
                  cl::cat(stepCategory),
@@ -379,6 +384,14 @@ llvm::Error readConvolutions(Options &options) {
   return llvm::Error::success();
 }
 
+llvm::Error readEpilogues(Options &options) {
+  llvm::Expected<std::string> chosen = parseEpilogues(epilogues, !options.gpu.empty());
+  if (!chosen)
+    return makeError("--fuse-epilogues=" + epilogues + ": " + llvm::toString(chosen.takeError()));
+  options.epilogues = std::move(*chosen);
+  return llvm::Error::success();
+}
+
 llvm::Error readDevice(Options &options) {
   llvm::Expected<std::string> gpu = parseDevice(device);
   if (!gpu)
@@ -394,7 +407,8 @@ llvm::Error readDevice(Options &options) {
     return makeError("--check=" + check + ": expected cpu or gpu");
   if (check == "gpu")
     options.checkGpu = options.gpu.empty() ? llvm::cantFail(parseDevice(check)) : options.gpu;
-  return joinErrors(readFuseAttention(options), readConvolutions(options));
+  llvm::Error error = joinErrors(readFuseAttention(options), readConvolutions(options));
+  return joinErrors(std::move(error), readEpilogues(options));
 }
 
 /// An empty value probably comes from a shell variable that is not set, so it is an error.

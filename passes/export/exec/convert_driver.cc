@@ -191,6 +191,8 @@ LogicalResult DriverConverter::convertOp(Operation *op) {
     return convertBlocking(op), success();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return convertGemm(gemm), success();
+  if (auto gemm = dyn_cast<FusedGemmOp>(op))
+    return convertFusedGemm(gemm), success();
   if (auto convolution = dyn_cast<ConvolutionOp>(op))
     return convertConvolution(convolution), success();
   if (auto attention = dyn_cast<AttentionOp>(op))

@@ -5,6 +5,7 @@
 
 #include "dialect/attention.h"
 #include "dialect/exec/convolution.h"
+#include "dialect/exec/epilogue.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/export/exec/plan_buffers.h"
@@ -43,7 +44,9 @@ private:
   void convertFromElements(Operation *op);
   void convertConstant(arith::ConstantOp op);
   exec::Precision getPrecision(Type factor, std::optional<StringRef> asked) const;
+  StringAttr getProductPrecision(Type factor, std::optional<StringRef> asked);
   void convertGemm(GemmOp op);
+  void convertFusedGemm(FusedGemmOp op);
   StringAttr getAttentionPrecision(Type element, std::optional<StringRef> asked);
   void convertConvolution(ConvolutionOp op);
   void convertAttention(AttentionOp op);

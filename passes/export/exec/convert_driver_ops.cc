@@ -89,6 +89,24 @@ exec::Precision DriverConverter::getPrecision(Type factor, std::optional<StringR
   return precision_;
 }
 
+/// Null for the highest.
+StringAttr DriverConverter::getProductPrecision(Type factor, std::optional<StringRef> asked) {
+  exec::Precision used = getPrecision(factor, asked);
+  return used == exec::Precision::Highest ? StringAttr()
+                                          : b_.getStringAttr(exec::stringifyPrecision(used));
+}
+
+void DriverConverter::convertFusedGemm(FusedGemmOp op) {
+  Type factor = op.getA().getType().getElementType();
+  Type sum = op.getResult().getType().getElementType();
+  exec::FusedGemmOp::create(b_, loc_, op.getEpilogueAttr(), view(op.getA()), view(op.getB()),
+                            op.getWith() ? view(op.getWith()) : Value(), view(op.getResult()),
+                            op.getKept() ? view(op.getKept()) : Value(), TypeAttr::get(factor),
+                            sum == factor ? TypeAttr() : TypeAttr::get(sum),
+                            getProductPrecision(factor, op.getPrecision()), op.getTransAAttr(),
+                            op.getTransBAttr(), op.getMnkAttr(), op.getLdsAttr());
+}
+
 /// Adjacent batch dimensions with matching strides become one.
 void DriverConverter::convertGemm(GemmOp op) {
   SmallVector<int64_t> sizes, a, b, c;
@@ -107,26 +125,19 @@ void DriverConverter::convertGemm(GemmOp op) {
     a.push_back(strideA), b.push_back(strideB), c.push_back(strideC);
   }
   Type factor = op.getA().getType().getElementType(), sum = op.getC().getType().getElementType();
-  StringAttr precision; // highest if absent
-  if (exec::Precision used = getPrecision(factor, op.getPrecision());
-      used != exec::Precision::Highest)
-    precision = b_.getStringAttr(exec::stringifyPrecision(used));
   exec::GemmOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()), factor,
-                       sum == factor ? TypeAttr() : TypeAttr::get(sum), precision, op.getMnk(),
-                       op.getLds(), op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b,
-                       c);
+                       sum == factor ? TypeAttr() : TypeAttr::get(sum),
+                       getProductPrecision(factor, op.getPrecision()), op.getMnk(), op.getLds(),
+                       op.getTransA(), op.getTransB(), op.getAccumulate(), sizes, a, b, c);
 }
 
 void DriverConverter::convertConvolution(ConvolutionOp op) {
   Type element = op.getA().getType().getElementType();
-  StringAttr precision; // highest if absent
-  if (exec::Precision used = getPrecision(element, op.getPrecision());
-      used != exec::Precision::Highest)
-    precision = b_.getStringAttr(exec::stringifyPrecision(used));
-  exec::ConvolutionOp::create(
-      b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()), TypeAttr::get(element),
-      op.getKindAttr(), precision, op.getSizesAttr(), op.getInputAttr(), op.getWindowAttr(),
-      op.getOutputAttr(), op.getStridesAttr(), op.getDilationsAttr(), op.getPadsAttr());
+  exec::ConvolutionOp::create(b_, loc_, view(op.getA()), view(op.getB()), view(op.getResult()),
+                              TypeAttr::get(element), op.getKindAttr(),
+                              getProductPrecision(element, op.getPrecision()), op.getSizesAttr(),
+                              op.getInputAttr(), op.getWindowAttr(), op.getOutputAttr(),
+                              op.getStridesAttr(), op.getDilationsAttr(), op.getPadsAttr());
 }
 
 /// Null for the highest. Attention has no form that rounds factors to bf16: TF32 is the next.

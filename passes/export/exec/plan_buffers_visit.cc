@@ -4,6 +4,7 @@
 
 #include "dialect/attention.h"
 #include "dialect/convolution.h"
+#include "dialect/epilogue.h"
 #include "dialect/exec/exec.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "runtime/step/abi/abi.h"
@@ -119,8 +120,8 @@ void BufferPlanner::visitBucket(StartOp start, AwaitOp await) {
   buckets_.push_back(std::move(bucket));
 }
 
-/// Nothing is computed in place. The gradient needs scratch memory. Attention and convolutions,
-/// which read all their operands and write all their results.
+/// Nothing is computed in place. The gradient needs scratch memory. Attention, convolutions, and
+/// products with epilogues, which read all their operands and write all their results.
 void BufferPlanner::visitAttention(Operation *op) {
   for (Value result : op->getResults())
     defineResult(result);
@@ -233,7 +234,7 @@ LogicalResult BufferPlanner::visit(Operation *op) {
     }
     return success();
   }
-  if (isa<AttentionOp, AttentionGradientOp, ConvolutionOp>(op))
+  if (isa<AttentionOp, AttentionGradientOp, ConvolutionOp, FusedGemmOp>(op))
     return visitAttention(op), success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop), visitCarriedFutures(loop);

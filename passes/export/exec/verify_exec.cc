@@ -14,6 +14,7 @@
 #include "passes/passes.h"
 
 #include "dialect/exec/convolution.h"
+#include "dialect/exec/epilogue.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <map>
@@ -329,6 +330,11 @@ void FunctionChecker::visit(Operation *op, Memory &memory, bool isQuiet) {
     if (gemm.getAccumulate())
       read(op, gemm.getC(), memory);
     write(op, gemm.getC(), memory);
+  } else if (auto fused = dyn_cast<exec::FusedGemmOp>(op)) {
+    for (Value view : fused.getReads())
+      read(op, view, memory);
+    for (Value view : fused.getWrites())
+      write(op, view, memory);
   } else if (isa<exec::AttentionOp, exec::AttentionGradientOp, exec::ConvolutionOp>(op)) {
     unsigned reads = isa<exec::ConvolutionOp>(op) ? 2 : isa<exec::AttentionOp>(op) ? 3 : 6;
     for (Value view : op->getOperands().take_front(reads))

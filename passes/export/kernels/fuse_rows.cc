@@ -11,6 +11,7 @@
 
 #include "dialect/attention.h"
 #include "dialect/convolution.h"
+#include "dialect/epilogue.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -37,8 +38,9 @@ bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::Collap
 /// Whether the operation may run later: calls of kernels, reshapes and products; no communication.
 bool isMovable(Operation *op) {
   return !op->walk([](Operation *inner) {
-              bool isFixed = isa_and_nonnull<CollDialect>(inner->getDialect()) &&
-                             !isa<GemmOp, ConvolutionOp, AttentionOp, AttentionGradientOp>(inner);
+              bool isFixed =
+                  isa_and_nonnull<CollDialect>(inner->getDialect()) &&
+                  !isa<GemmOp, FusedGemmOp, ConvolutionOp, AttentionOp, AttentionGradientOp>(inner);
               return isFixed ? WalkResult::interrupt() : WalkResult::advance();
             }).wasInterrupted();
 }
