@@ -28,7 +28,7 @@ size_t axisIndex(const std::vector<MeshAxis> &axes, const std::string &name) {
   return static_cast<size_t>(it - axes.begin());
 }
 
-// Copies the valid rows between a block and its place in the global tensor.
+// The valid rows of a block, and their places in the global tensor.
 class BlockCopy {
 public:
   BlockCopy(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank)
@@ -40,36 +40,56 @@ public:
       blocks_.pop_back();
       shape_.pop_back();
     }
+    elemBytes_.assign(blocks_.size(), rowBytes_);
+    for (size_t d = blocks_.size(); d-- > 1;)
+      elemBytes_[d - 1] = elemBytes_[d] * blocks_[d].extent;
   }
 
-  // copyRow(global byte offset, local byte offset, bytes) for each contiguous piece.
+  bool isPadded() const {
+    return std::any_of(blocks_.begin(), blocks_.end(),
+                       [](const BlockRange &block) { return block.valid != block.extent; });
+  }
+
+  // copyRow(global byte offset, local byte offset, bytes) for each contiguous piece of the block's
+  // bytes [begin, end).
   template <typename CopyRow>
-  void forEachRow(CopyRow copyRow) const {
-    walk(0, 0, 0, copyRow);
+  void forEachRow(int64_t begin, int64_t end, CopyRow copyRow) const {
+    walk({begin, end}, 0, 0, 0, copyRow);
   }
 
 private:
+  struct Range {
+    int64_t begin, end;
+  };
+
   template <typename CopyRow>
-  void walk(size_t dim, int64_t global, int64_t local, CopyRow &copyRow) const {
-    if (dim == blocks_.size()) {
-      if (rowBytes_ > 0)
-        copyRow(global * rowBytes_, local * rowBytes_, rowBytes_);
-      return;
-    }
+  static void clip(Range range, int64_t global, int64_t local, int64_t bytes, CopyRow &copyRow) {
+    const int64_t first = std::max(local, range.begin), last = std::min(local + bytes, range.end);
+    if (first < last)
+      copyRow(global + first - local, first, last - first);
+  }
+
+  template <typename CopyRow>
+  void walk(Range range, size_t dim, int64_t global, int64_t local, CopyRow &copyRow) const {
+    if (dim == blocks_.size())
+      return clip(range, global * rowBytes_, local * rowBytes_, rowBytes_, copyRow);
     const BlockRange &block = blocks_[dim];
     global = global * shape_[dim] + block.begin;
     local *= block.extent;
-    if (dim + 1 == blocks_.size()) {
-      if (block.valid > 0 && rowBytes_ > 0)
-        copyRow(global * rowBytes_, local * rowBytes_, block.valid * rowBytes_);
+    if (dim + 1 == blocks_.size())
+      return clip(range, global * rowBytes_, local * rowBytes_, block.valid * rowBytes_, copyRow);
+    const int64_t bytes = elemBytes_[dim];
+    if (bytes == 0)
       return;
-    }
-    for (int64_t i = 0; i < block.valid; ++i)
-      walk(dim + 1, global + i, local + i, copyRow);
+    const int64_t first = std::max<int64_t>(range.begin / bytes - local, 0);
+    const int64_t last = std::min(ceilDiv(range.end, bytes) - local, block.valid);
+    for (int64_t i = first; i < last; ++i)
+      walk(range, dim + 1, global + i, local + i, copyRow);
   }
 
   std::vector<BlockRange> blocks_;
   std::vector<int64_t> shape_;
+  std::vector<int64_t> elemBytes_; // of the block, from one element of a dimension to the next
   int64_t rowBytes_;
 };
 
@@ -109,16 +129,23 @@ bool isReplicated(const TensorInfo &info) {
 
 void sliceTensor(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
                  const char *global, char *local) {
-  if (!isReplicated(info) && info.localBytes() > 0)
-    std::memset(local, 0, static_cast<size_t>(info.localBytes()));
-  BlockCopy(info, axes, rank).forEachRow([&](int64_t from, int64_t to, int64_t bytes) {
-    std::memcpy(local + to, global + from, static_cast<size_t>(bytes));
+  sliceRange(info, axes, rank, global, 0, info.localBytes(), local);
+}
+
+void sliceRange(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
+                const char *global, int64_t begin, int64_t bytes, char *to) {
+  const BlockCopy block(info, axes, rank);
+  if (block.isPadded() && bytes > 0)
+    std::memset(to, 0, static_cast<size_t>(bytes));
+  block.forEachRow(begin, begin + bytes, [&](int64_t from, int64_t at, int64_t size) {
+    std::memcpy(to + (at - begin), global + from, static_cast<size_t>(size));
   });
 }
 
 void placeTensor(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
                  const char *local, char *global) {
-  BlockCopy(info, axes, rank).forEachRow([&](int64_t to, int64_t from, int64_t bytes) {
+  const BlockCopy block(info, axes, rank);
+  block.forEachRow(0, info.localBytes(), [&](int64_t to, int64_t from, int64_t bytes) {
     std::memcpy(global + to, local + from, static_cast<size_t>(bytes));
   });
 }

@@ -37,6 +37,9 @@ bool isReplicated(const TensorInfo &info);
 // global: info.globalBytes(), local: info.localBytes().
 void sliceTensor(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
                  const char *global, char *local);
+// The same for a range of the block: writes its bytes [begin, begin + bytes) to `to`.
+void sliceRange(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
+                const char *global, int64_t begin, int64_t bytes, char *to);
 // Copies the rank's block, without padding, into the global tensor.
 void placeTensor(const TensorInfo &info, const std::vector<MeshAxis> &axes, int rank,
                  const char *local, char *global);

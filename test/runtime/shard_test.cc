@@ -72,6 +72,25 @@ TEST(ShardTest, ScalarsAndEmptyTensors) {
   EXPECT_TRUE(slice(empty, 0).empty());
 }
 
+TEST(ShardTest, RangesOfABlockMakeTheBlock) {
+  for (const TensorInfo &info :
+       {tensor({7}, {{{"dp"}, 1}}), tensor({3, 4}, {{{"dp"}, 1}, {{"tp"}, 1}}), tensor({}, {}),
+        tensor({5, 3, 4}, {{{"dp"}, 1}, {{"tp"}, 1}, {}}), tensor({4, 0, 4}, {{}, {}, {{"tp"}, 1}}),
+        tensor({2, 3, 7}, {{}, {}, {{"tp"}, 1}})})
+    for (int rank = 0; rank < 6; ++rank) {
+      const std::vector<float> global = counting(info), whole = slice(info, rank);
+      const int64_t bytes = info.localBytes();
+      for (int64_t piece : {int64_t{1}, int64_t{6}, int64_t{16}, bytes + 1}) {
+        std::vector<float> parts(whole.size(), -1);
+        for (int64_t begin = 0; begin < bytes; begin += piece)
+          sliceRange(info, kMesh, rank, reinterpret_cast<const char *>(global.data()), begin,
+                     std::min(piece, bytes - begin),
+                     reinterpret_cast<char *>(parts.data()) + begin);
+        EXPECT_EQ(parts, whole) << "rank " << rank << ", pieces of " << piece;
+      }
+    }
+}
+
 // Slicing on all ranks and placing each block once gives the tensor back.
 TEST(ShardTest, SliceAndPlaceAreInverse) {
   std::vector<std::vector<int64_t>> shapes = {{7, 5}, {1, 12}, {12, 1}, {4, 4}, {64, 3}};
