@@ -38,9 +38,13 @@ json::Value makeMemory(const rt::Descriptor &descriptor) {
     buffers.push_back(json::Object{{"kind", rt::nameOf(buffer.kind)},
                                    {"name", buffer.tensor ? text(buffer.tensor->name) : ""},
                                    {"bytes", buffer.bytes}});
-  return json::Object{{"ranks", std::move(ranks)},      {"total_bytes", memory.total()},
-                      {"state_bytes", memory.state},    {"batch_bytes", memory.batch},
-                      {"output_bytes", memory.outputs}, {"temporary_bytes", memory.temporaries},
+  return json::Object{{"ranks", std::move(ranks)},
+                      {"total_bytes", memory.total()},
+                      {"state_bytes", memory.state},
+                      {"batch_bytes", memory.batch},
+                      {"output_bytes", memory.outputs},
+                      {"temporary_bytes", memory.temporaries},
+                      {"next_batch_bytes", memory.nextBatch},
                       {"buffers", std::move(buffers)}};
 }
 

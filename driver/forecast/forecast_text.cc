@@ -89,6 +89,8 @@ void printMemory(llvm::raw_ostream &os, const rt::Descriptor &descriptor, bool i
        {std::pair("state", memory.state), std::pair("batch", memory.batch),
         std::pair("outputs", memory.outputs), std::pair("temporaries", memory.temporaries)})
     table.add({name, formatCount(bytes)});
+  if (memory.nextBatch != 0)
+    table.add({rt::nameOf(rt::BufferKind::NextBatch), formatCount(memory.nextBatch)});
   table.print(os);
 }
 

@@ -99,7 +99,7 @@ json::Array makeOutputs(const ReportContents &contents) {
 
 json::Object makeMemory(const rt::RankMemory &memory) {
   return json::Object{{"state", memory.state},
-                      {"batch", memory.batch},
+                      {"batch", memory.batch + memory.nextBatch},
                       {"outputs", memory.outputs},
                       {"temporaries", memory.temporaries},
                       {"total", memory.total()}};

@@ -106,7 +106,7 @@ json::Value viewMemory(const ReportContents &contents, const Analysis &analysis)
     const rt::RankMemory &memory = rank.memory;
     json::Array parts;
     for (auto [name, bytes] : {std::pair("state", memory.state),
-                               {"batch", memory.batch},
+                               {"batch", memory.batch + memory.nextBatch},
                                {"outputs", memory.outputs},
                                {"temporaries", memory.temporaries}})
       parts.push_back(json::Object{{"name", name},

@@ -135,7 +135,7 @@ Outcome Executable::describeMemory(int32_t rank, coll_memory_info &info) const {
       continue;
     const rt::RankMemory memory = rt::memoryOf(program.descriptor);
     info.state = memory.state;
-    info.batch = memory.batch;
+    info.batch = memory.batch + memory.nextBatch;
     info.outputs = memory.outputs;
     info.temporaries = memory.temporaries;
     return nullptr;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 namespace coll::rt {
 
@@ -31,7 +32,9 @@ struct Executor::Impl {
   std::unique_ptr<Crew> crew;
   ExecutorOptions options;
   bool initialized = false;
-  Status failure; // the first one; ends the executor
+  bool hasRoomAhead = false;            // the ranks have made room for batches ahead of their step
+  std::vector<const char *> batchAhead; // addresses of the batch that the ranks have; empty: none
+  Status failure;                       // the first one; ends the executor
 
   const Descriptor &descriptor() const { return signature; }
 
@@ -47,6 +50,8 @@ struct Executor::Impl {
   Status runOnRanks(const char *what, Task task);
   // Whether all ranks of the job may capture the step as a graph.
   bool mayCapture() const;
+  // Whether the ranks can bring this batch ahead of its step; if so, they have made room for it.
+  bool mayBring(const std::vector<TensorView> &batch);
   // Copies arguments, by their numbers in the step, to memory that the host can read.
   Status fetchArgs(const std::vector<int> &indices);
   Status checkInputs(bool state, const std::vector<TensorView> &given) const;
@@ -186,6 +191,20 @@ bool Executor::Impl::mayCapture() const {
   return options.graphs && isAlike &&
          std::all_of(ranks.begin(), ranks.end(),
                      [](const std::unique_ptr<RankState> &rank) { return rank->mayCapture(); });
+}
+
+bool Executor::Impl::mayBring(const std::vector<TensorView> &batch) {
+  if (!descriptor().isOnGpu || !checkInputs(/*state=*/false, batch).ok())
+    return false;
+  if (!hasRoomAhead)
+    crew->run([&](int index) {
+      (void)withoutExceptions([&] {
+        ranks[static_cast<size_t>(index)]->reserveAhead();
+        return Status();
+      });
+    });
+  hasRoomAhead = true;
+  return true;
 }
 
 Status Executor::Impl::fetchArgs(const std::vector<int> &indices) {
@@ -347,8 +366,12 @@ Status Executor::initialize(const std::vector<HostTensor> &globalState) {
   return initializeFrom(viewsOf(globalState));
 }
 
-Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &globalBatch) {
-  return stepFrom(viewsOf(globalBatch));
+Result<std::vector<HostTensor>> Executor::step(const std::vector<HostTensor> &globalBatch,
+                                               const std::vector<HostTensor> *next) {
+  if (!next)
+    return stepFrom(viewsOf(globalBatch));
+  const std::vector<TensorView> views = viewsOf(*next);
+  return stepFrom(viewsOf(globalBatch), &views);
 }
 
 Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
@@ -369,7 +392,15 @@ Status Executor::initializeFrom(const std::vector<TensorView> &globalState) {
   return {};
 }
 
-Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView> &globalBatch) {
+static std::vector<const char *> addressesOf(const std::vector<TensorView> &tensors) {
+  std::vector<const char *> addresses;
+  for (const TensorView &tensor : tensors)
+    addresses.push_back(tensor.data);
+  return addresses;
+}
+
+Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView> &globalBatch,
+                                                   const std::vector<TensorView> *next) {
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/false, globalBatch));
   const Descriptor &descriptor = impl_->descriptor();
@@ -377,11 +408,18 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
     if (arg.isState() && !impl_->initialized)
       return Status::invalid("the state is not initialised");
   const bool mayCapture = impl_->mayCapture();
+  const std::vector<const char *> ahead = std::exchange(impl_->batchAhead, {});
+  const bool isThere = !ahead.empty() && ahead == addressesOf(globalBatch);
+  if (next && !impl_->mayBring(*next))
+    next = nullptr;
   COLL_RETURN_IF_ERROR(impl_->runOnRanks("step", [&](RankState &rank) {
-    Status loaded =
-        rank.load(/*state=*/false, impl_->signature, globalBatch, /*zeroReplicated=*/false);
-    return loaded.ok() ? rank.runStep(mayCapture) : rank.endLoading(loaded);
+    Status loaded = isThere ? rank.loadAhead(impl_->signature, globalBatch)
+                            : rank.load(/*state=*/false, impl_->signature, globalBatch,
+                                        /*zeroReplicated=*/false);
+    return loaded.ok() ? rank.runStep(mayCapture, impl_->signature, next) : rank.endLoading(loaded);
   }));
+  if (next)
+    impl_->batchAhead = addressesOf(*next);
   std::vector<Collector::Item> items;
   for (size_t k = 0; k < descriptor.results.size(); ++k) {
     int arg = updatedArg(descriptor, k);

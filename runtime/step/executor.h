@@ -71,12 +71,21 @@ public:
 
   // `globalBatch`: the other arguments in order, with global shapes. Returns the results that do
   // not update a state argument, with global shapes; replicated results come from rank 0.
-  Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch);
+  //
+  // `next`, if it is not null: the batch of the next step. On GPUs it is copied to them while this
+  // step computes, into memory of its own. It is read before the call returns, and never after a
+  // failure. If the next call's batch has the same addresses, that call takes the copy, so that the
+  // contents must not change in between; with any other batch the copy is dropped. If the copying
+  // fails, or `next` does not fit the arguments, the next call fails, and this one does not. On
+  // host memory `next` is ignored.
+  Result<std::vector<HostTensor>> step(const std::vector<HostTensor> &globalBatch,
+                                       const std::vector<HostTensor> *next = nullptr);
 
   // The same, from memory of the caller. A rank that needs all of a batch tensor reads it in place
   // if its address is a multiple of 64.
   Status initializeFrom(const std::vector<TensorView> &globalState);
-  Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch);
+  Result<std::vector<HostTensor>> stepFrom(const std::vector<TensorView> &globalBatch,
+                                           const std::vector<TensorView> *next = nullptr);
 
   // The states in order, assembled from the ranks' blocks.
   Result<std::vector<HostTensor>> state();

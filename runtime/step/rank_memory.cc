@@ -29,6 +29,8 @@ const char *nameOf(BufferKind kind) {
     return "outputs";
   case BufferKind::Temporaries:
     return "temporaries";
+  case BufferKind::NextBatch:
+    return "next batch";
   }
   return "?";
 }
@@ -43,12 +45,16 @@ std::vector<RankBuffer> buffersOf(const Descriptor &descriptor) {
       buffers.push_back(makeBuffer(result.isState() ? BufferKind::State : BufferKind::Output,
                                    &result, result.localBytes()));
   buffers.push_back(makeBuffer(BufferKind::Temporaries, nullptr, descriptor.arenaBytes));
+  if (descriptor.isOnGpu)
+    for (const TensorInfo &arg : descriptor.args)
+      if (!arg.isState())
+        buffers.push_back(makeBuffer(BufferKind::NextBatch, &arg, arg.localBytes()));
   return buffers;
 }
 
 int64_t RankMemory::total() const {
   int64_t sum = 0;
-  for (int64_t bytes : {state, batch, outputs, temporaries})
+  for (int64_t bytes : {state, batch, outputs, temporaries, nextBatch})
     addBytes(sum, bytes);
   return sum;
 }
@@ -68,6 +74,9 @@ RankMemory memoryOf(const Descriptor &descriptor) {
       break;
     case BufferKind::Temporaries:
       addBytes(memory.temporaries, buffer.bytes);
+      break;
+    case BufferKind::NextBatch:
+      addBytes(memory.nextBatch, buffer.bytes);
       break;
     }
   }

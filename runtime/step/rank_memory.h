@@ -17,8 +17,10 @@ enum class BufferKind {
   Batch,
   Output,      // a result that does not update state
   Temporaries, // of the step, at their peak
+  NextBatch,   // on GPUs: a batch argument of the next step, if it is copied ahead of time
 };
-const char *nameOf(BufferKind kind); // "state", "batch", "outputs", "temporaries"
+// "state", "batch", "outputs", "temporaries", "next batch"
+const char *nameOf(BufferKind kind);
 
 struct RankBuffer {
   BufferKind kind = BufferKind::State;
@@ -27,8 +29,8 @@ struct RankBuffer {
 };
 
 // The buffers in the order in which they are allocated: arguments, results with a buffer of their
-// own (state that is not updated in place has a second copy), temporaries. The tensors are those of
-// `descriptor`.
+// own (state that is not updated in place has a second copy), temporaries, the next batch. The
+// tensors are those of `descriptor`.
 std::vector<RankBuffer> buffersOf(const Descriptor &descriptor);
 
 // Bytes of the buffers of one rank.
@@ -37,6 +39,7 @@ struct RankMemory {
   int64_t batch = 0;
   int64_t outputs = 0;
   int64_t temporaries = 0;
+  int64_t nextBatch = 0; // 0 on host memory
 
   // -1 if the sum overflows.
   int64_t total() const;

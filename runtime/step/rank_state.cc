@@ -156,31 +156,80 @@ static int placeOf(const std::vector<TensorInfo> &infos, int index) {
                                                        : -1;
 }
 
-Status RankState::load(bool state, const Descriptor &signature,
-                       const std::vector<TensorView> &globals, bool zeroReplicated) {
-  const std::vector<TensorInfo> &infos = descriptor().args;
+// Calls visit(place, global) for the arguments of `infos` that are state, or are not. `globals` are
+// those of `signature`.
+template <typename Visit>
+static Status forEachArg(const std::vector<TensorInfo> &infos, bool state,
+                         const Descriptor &signature, const std::vector<TensorView> &globals,
+                         Visit visit) {
   size_t next = 0;
   for (const TensorInfo &arg : signature.args) {
     if (arg.isState() != state)
       continue;
     const TensorView &global = globals[next++];
-    const int place = placeOf(infos, arg.index);
-    if (place < 0)
-      continue;
-    const size_t i = static_cast<size_t>(place);
-    if (mayBorrow_[i] && isAligned(global.data)) {
-      argPointers_[i] = const_cast<char *>(global.data);
-      continue;
-    }
-    argPointers_[i] = args_[i];
-    COLL_RETURN_IF_ERROR(device_->upload(args_[i], infos[i].localBytes(), [&](char *to) {
-      if (zeroReplicated && isReplicated(infos[i]))
-        std::memset(to, 0, static_cast<size_t>(infos[i].localBytes()));
-      else
-        sliceTensor(infos[i], descriptor().axes, context_->rank, global.data, to);
-    }));
+    if (const int place = placeOf(infos, arg.index); place >= 0)
+      COLL_RETURN_IF_ERROR(visit(static_cast<size_t>(place), global));
   }
   return {};
+}
+
+InputWriter RankState::writerOf(size_t index, const TensorView &global) const {
+  return [this, &info = descriptor().args[index], from = global.data](int64_t begin, int64_t bytes,
+                                                                      char *to) {
+    sliceRange(info, descriptor().axes, context_->rank, from, begin, bytes, to);
+  };
+}
+
+static void writeZeros(int64_t, int64_t bytes, char *to) {
+  std::memset(to, 0, static_cast<size_t>(bytes));
+}
+
+Status RankState::load(bool state, const Descriptor &signature,
+                       const std::vector<TensorView> &globals, bool zeroReplicated) {
+  const std::vector<TensorInfo> &infos = descriptor().args;
+  return forEachArg(
+      infos, state, signature, globals, [&](size_t i, const TensorView &global) -> Status {
+        if (mayBorrow_[i] && isAligned(global.data)) {
+          argPointers_[i] = const_cast<char *>(global.data);
+          return {};
+        }
+        argPointers_[i] = args_[i];
+        const bool isZero = zeroReplicated && isReplicated(infos[i]);
+        return device_->upload(args_[i], infos[i].localBytes(),
+                               isZero ? InputWriter(writeZeros) : writerOf(i, global));
+      });
+}
+
+void RankState::reserveAhead() {
+  constexpr int64_t kAlignment = 256;
+  int64_t total = 0;
+  for (const TensorInfo &info : descriptor().args) {
+    aheadOffsets_.push_back(total);
+    if (!info.isState())
+      total += (info.localBytes() + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  if (total > 0)
+    ahead_ = device_->makeInputsAhead(total);
+}
+
+Status RankState::bringAhead(const Descriptor &signature, const std::vector<TensorView> &globals) {
+  return forEachArg(descriptor().args, /*state=*/false, signature, globals,
+                    [&](size_t i, const TensorView &global) {
+                      return ahead_->bring(aheadOffsets_[i], descriptor().args[i].localBytes(),
+                                           writerOf(i, global));
+                    });
+}
+
+Status RankState::loadAhead(const Descriptor &signature, const std::vector<TensorView> &globals) {
+  if (!ahead_)
+    return load(/*state=*/false, signature, globals, /*zeroReplicated=*/false);
+  if (!broughtAhead_.ok())
+    return broughtAhead_.annotate("its batch, copied during the step before");
+  std::vector<InputsAhead::Input> inputs;
+  for (size_t i = 0; i < args_.size(); ++i)
+    if (const TensorInfo &info = descriptor().args[i]; !info.isState())
+      inputs.push_back({args_[i], aheadOffsets_[i], info.localBytes()});
+  return ahead_->take(inputs);
 }
 
 Status RankState::endLoading(Status loaded) {
@@ -197,11 +246,16 @@ Status RankState::runInit() {
   for (size_t i = 0; i < args_.size(); ++i)
     if (descriptor().args[i].isState())
       state.push_back(argPointers_[i]);
-  return runEntry(program_->init, "init", state, state, /*mayCapture=*/false);
+  return runEntry(program_->init, "init", state, state, /*mayCapture=*/false, [] {});
 }
 
-Status RankState::runStep(bool mayCapture) {
-  COLL_RETURN_IF_ERROR(runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture));
+Status RankState::runStep(bool mayCapture, const Descriptor &signature,
+                          const std::vector<TensorView> *next) {
+  COLL_RETURN_IF_ERROR(
+      runEntry(program_->step, "step", argPointers_, resultPointers_, mayCapture, [&] {
+        if (next && ahead_)
+          broughtAhead_ = bringAhead(signature, *next);
+      }));
   for (size_t k = 0; k < results_.size(); ++k) {
     int arg = updatedArg(descriptor(), k);
     if (arg < 0 || !results_[k])
@@ -245,7 +299,7 @@ Status RankState::fetchArgs(const std::vector<int> &indices) {
 }
 
 // Waits for the device. Afterwards the results that this rank has to provide are on the host.
-Status RankState::finishResults() {
+Status RankState::finishResults(const std::function<void()> &meanwhile) {
   if (device_->isHost())
     return {};
   const std::vector<TensorInfo> &infos = descriptor().results;
@@ -258,6 +312,7 @@ Status RankState::finishResults() {
     fetchedResults_[k].resize(static_cast<size_t>(bytes));
     COLL_RETURN_IF_ERROR(device_->download(fetchedResults_[k].data(), resultPointers_[k], bytes));
   }
+  meanwhile();
   return device_->synchronize();
 }
 
@@ -284,7 +339,8 @@ Status RankState::callEntry(CollEntry entry, const std::vector<void *> &args,
 }
 
 Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
-                           const std::vector<void *> &results, bool mayCapture) {
+                           const std::vector<void *> &results, bool mayCapture,
+                           const std::function<void()> &meanwhile) {
   CollContext &context = *context_;
   context.functionTrace =
       traceBeginSpan(TraceLevel::Function, context.rank, /*op=*/-1, name, /*parent=*/0);
@@ -293,7 +349,7 @@ Status RankState::runEntry(CollEntry entry, const char *name, const std::vector<
                         [&] { context.error = {}; }, context.rank, context.functionTrace});
   traceComputeEnd(context);
   if (status.ok())
-    status = finishResults();
+    status = finishResults(meanwhile);
   traceEndSpan(TraceLevel::Function, context.rank, /*op=*/-1, context.functionTrace, !status.ok());
   if (!status.ok())
     endpoint_->abort(status.annotate("rank " + std::to_string(context.rank)));

@@ -46,14 +46,22 @@ public:
   // tensor and it is aligned, it is not copied: it must live until the step has run.
   Status load(bool state, const Descriptor &signature, const std::vector<TensorView> &globals,
               bool zeroReplicated);
+  // Makes room for the batch of the next step, if the device brings it ahead of time and has room.
+  // Nothing may run on the device.
+  void reserveAhead();
+  // Fills the batch arguments from the batch that runStep() has brought, or else from `globals`,
+  // which is the same one.
+  Status loadAhead(const Descriptor &signature, const std::vector<TensorView> &globals);
 
   // Ends a stretch of the program in which nothing was run; its failure aborts the job.
   Status endLoading(Status loaded);
 
   // Runs @init over the state arguments, or the step over all. Returns this rank's failure, which
-  // the other ranks have already received. `mayCapture` as in Execution.
+  // the other ranks have already received. `mayCapture` as in Execution. While the step runs,
+  // begins to bring the batch of the next step, `next`, for loadAhead(); null: none. If that fails,
+  // the next loadAhead() fails.
   Status runInit();
-  Status runStep(bool mayCapture);
+  Status runStep(bool mayCapture, const Descriptor &signature, const std::vector<TensorView> *next);
   // Whether the step can be captured as a graph.
   bool mayCapture() const { return device_->mayCapture(); }
   // Copies the arguments with these numbers to host memory for arg(), unless they are there
@@ -69,20 +77,28 @@ private:
   RankState() = default;
   Communicator *findMembers() const;
   bool mayBorrow(size_t index) const;
+  // Writes this rank's block of an argument, by its place.
+  InputWriter writerOf(size_t index, const TensorView &global) const;
+  Status bringAhead(const Descriptor &signature, const std::vector<TensorView> &globals);
+  // `meanwhile` is called when the function is on the device.
   Status runEntry(CollEntry entry, const char *name, const std::vector<void *> &args,
-                  const std::vector<void *> &results, bool mayCapture);
+                  const std::vector<void *> &results, bool mayCapture,
+                  const std::function<void()> &meanwhile);
   Status callEntry(CollEntry entry, const std::vector<void *> &args,
                    const std::vector<void *> &results);
-  Status finishResults();
+  Status finishResults(const std::function<void()> &meanwhile);
 
   const Program *program_ = nullptr;
   std::unique_ptr<Endpoint> endpoint_;
   std::unique_ptr<CollContext> context_; // destroyed before the endpoint
   std::unique_ptr<Device> device_;       // a communicator of the context may use its memory
-  std::vector<char *> args_;             // of the device
-  std::vector<char *> results_;          // of the device; null if the result names an argument
-  std::vector<bool> mayBorrow_;          // by argument: this rank has all of it and only reads it
-  std::vector<void *> argPointers_;      // of args_, or borrowed for one step
+  std::unique_ptr<InputsAhead> ahead_;   // of the device; null: batches are not brought ahead
+  std::vector<int64_t> aheadOffsets_;    // by argument, in ahead_
+  Status broughtAhead_;
+  std::vector<char *> args_;        // of the device
+  std::vector<char *> results_;     // of the device; null if the result names an argument
+  std::vector<bool> mayBorrow_;     // by argument: this rank has all of it and only reads it
+  std::vector<void *> argPointers_; // of args_, or borrowed for one step
   std::vector<void *> resultPointers_;
   // If the device is not the host: the results that this rank provides, and the arguments and
   // results that were fetched.

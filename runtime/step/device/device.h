@@ -30,6 +30,26 @@ struct BufferNeed {
   std::string what; // for messages
 };
 
+// Writes the bytes [begin, begin + bytes) of an input to `to`.
+using InputWriter = std::function<void(int64_t begin, int64_t bytes, char *to)>;
+
+// Memory of the device for inputs of the next run, which arrive while the present run computes. It
+// must be destroyed before the device.
+class InputsAhead {
+public:
+  struct Input {
+    void *dst = nullptr;
+    int64_t offset = 0, bytes = 0;
+  };
+
+  virtual ~InputsAhead() = default;
+  // Begins to copy an input to its place in the memory, beside the device's work. `write` is called
+  // at once, for consecutive ranges. What was there must have been taken, or is given up.
+  virtual Status bring(int64_t offset, int64_t bytes, const InputWriter &write) = 0;
+  // Work that is put on the device from now on finds the inputs at their destinations.
+  virtual Status take(const std::vector<Input> &inputs) = 0;
+};
+
 // Work that follows a communication call once it is complete.
 class CallEnd {
 public:
@@ -59,8 +79,11 @@ public:
   // as long as the device. If `members` is not null, it allocates their memory: a collective of it.
   virtual Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
                                                Communicator *members) = 0;
-  // Calls `write` at once, with host memory for the bytes that are copied to `dst`.
-  virtual Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) = 0;
+  // Calls `write` at once, for consecutive ranges of the bytes that are copied to `dst`.
+  virtual Status upload(void *dst, int64_t bytes, const InputWriter &write) = 0;
+  // Memory for `bytes` of inputs, at offsets that are multiples of 256. Null if they are as well
+  // uploaded when they are needed, or there is no room. Call it while nothing runs on the device.
+  virtual std::unique_ptr<InputsAhead> makeInputsAhead(int64_t) { return nullptr; }
   // The bytes have arrived after synchronize().
   virtual Status download(char *hostDst, const void *src, int64_t bytes) = 0;
   // Blocks until all work that was put on the device is done.

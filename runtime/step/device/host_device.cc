@@ -23,8 +23,8 @@ Result<std::vector<char *>> HostDevice::allocate(const std::vector<BufferNeed> &
   return buffers;
 }
 
-Status HostDevice::upload(void *dst, int64_t, const std::function<void(char *)> &write) {
-  write(static_cast<char *>(dst));
+Status HostDevice::upload(void *dst, int64_t bytes, const InputWriter &write) {
+  write(0, bytes, static_cast<char *>(dst));
   return {};
 }
 

@@ -16,7 +16,7 @@ public:
   bool isHost() const override { return true; }
   Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
                                        Communicator *) override;
-  Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
+  Status upload(void *dst, int64_t bytes, const InputWriter &write) override;
   Status download(char *hostDst, const void *src, int64_t bytes) override;
   Status synchronize() override { return {}; }
   Status execute(const Execution &execution) override { return execution.run(); }

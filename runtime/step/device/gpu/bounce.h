@@ -4,34 +4,44 @@
 #define COLL_RUNTIME_STEP_DEVICE_GPU_BOUNCE_H
 
 #include "runtime/gpu/gpu.h"
+#include "runtime/step/device/device.h"
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 namespace coll::rt {
 
-// Belongs to the rank's thread, on which the GPU is current. The stream is the rank's.
+// Belongs to the rank's thread, on which the GPU is current. Before it is destroyed, the streams
+// are done.
+//
+// Uploads go through a ring of pieces: while one is written, those before it are on their way. The
+// ring is small, so that it stays in the processor's caches, which makes writing several times
+// faster than into memory as large as a batch.
 class Bounce {
 public:
-  // `bytes` for each direction; larger copies are made in pieces, for which the host waits.
+  // `stream` is the rank's. `upBytes`: the most that is uploaded at a time; it only bounds the
+  // ring. `downBytes` likewise for downloads; for more than these the host waits in between.
   static Result<std::unique_ptr<Bounce>> create(gpu::Gpu &gpu, dl::CudaStream stream,
-                                                int64_t bytes);
+                                                int64_t upBytes, int64_t downBytes);
+  ~Bounce();
 
-  // Calls `write` at once, with memory for all bytes.
-  Status upload(char *dst, int64_t bytes, const std::function<void(char *)> &write);
+  // Calls `write` at once, piece by piece. The copies are put on the rank's stream, or another one.
+  Status upload(char *dst, int64_t bytes, const InputWriter &write) {
+    return uploadOn(stream_, dst, bytes, write);
+  }
+  Status uploadOn(dl::CudaStream stream, char *dst, int64_t bytes, const InputWriter &write);
   // `hostDst` is written by finish(), or before.
   Status download(char *hostDst, const char *src, int64_t bytes);
   // The same, at once: blocks until the stream is done.
   Status fetch(char *hostDst, const char *src, int64_t bytes);
-  // Call it when the stream is done: copies downloaded bytes to their destinations, and frees the
-  // memory.
+  // Call it when the rank's stream is done: copies downloaded bytes to their destinations.
   void finish();
 
 private:
   Bounce(gpu::Gpu &gpu, dl::CudaStream stream) : gpu_(gpu), stream_(stream) {}
   Status drain();
-  Status put(char *dst, const char *pinned, int64_t bytes);
+  // Leaves the present piece to its copies, and waits for those of the next one.
+  Status takePiece();
 
   struct Pending {
     char *dst;
@@ -41,10 +51,36 @@ private:
 
   gpu::Gpu &gpu_;
   dl::CudaStream stream_;
-  int64_t bytes_ = 0;
   dl::GpuMemory up_, down_;
-  int64_t upUsed_ = 0, downUsed_ = 0;
+  std::vector<dl::CudaEvent> copied_; // by piece: its copies are done; null: they are
+  size_t piece_ = 0;                  // the present one
+  int64_t pieceUsed_ = 0;             // bytes of it
+  dl::CudaStream pieceStream_;        // of its copies
+  int64_t downUsed_ = 0;
   std::vector<Pending> pending_;
+};
+
+// Inputs that are copied to the GPU on a stream of their own. There they wait, and are copied to
+// their destinations at the beginning of the step, since a graph has fixed addresses.
+class GpuInputsAhead final : public InputsAhead {
+public:
+  // `stream` is the rank's.
+  static Result<std::unique_ptr<GpuInputsAhead>> create(gpu::Gpu &gpu, dl::CudaStream stream,
+                                                        Bounce &bounce, int64_t bytes);
+  ~GpuInputsAhead() override;
+
+  Status bring(int64_t offset, int64_t bytes, const InputWriter &write) override;
+  Status take(const std::vector<Input> &inputs) override;
+
+private:
+  GpuInputsAhead(gpu::Gpu &gpu, dl::CudaStream stream, Bounce &bounce)
+      : gpu_(gpu), stream_(stream), bounce_(bounce) {}
+
+  gpu::Gpu &gpu_;
+  dl::CudaStream stream_;
+  Bounce &bounce_;
+  dl::CudaStream copies_ = nullptr;
+  dl::GpuMemory memory_;
 };
 
 } // namespace coll::rt

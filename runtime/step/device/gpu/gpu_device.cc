@@ -14,7 +14,7 @@ namespace coll::rt {
 namespace {
 
 constexpr int64_t kAlignment = 256;
-constexpr int64_t kLeastBounce = int64_t{1} << 20, kMostBounce = int64_t{64} << 20;
+constexpr int64_t kLeastDown = int64_t{1} << 20, kMostDown = int64_t{64} << 20;
 // Values of up to this size are stored by calls that contain them.
 constexpr int64_t kInlineBytes = 32;
 
@@ -22,18 +22,28 @@ int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * 
 
 dl::CudaAddress addressOf(const void *data) { return reinterpret_cast<dl::CudaAddress>(data); }
 
+InputWriter writeFrom(const void *src) {
+  return [src](int64_t begin, int64_t bytes, char *to) {
+    std::memcpy(to, static_cast<const char *>(src) + begin, static_cast<size_t>(bytes));
+  };
+}
+
 std::string mebibytes(int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-// The bytes for the largest inputs or results of a step.
-int64_t bounceBytes(const Descriptor &descriptor) {
-  int64_t in = 0, out = 0;
+// The bytes of all inputs, state included, that a rank uploads; and of a step's results.
+int64_t upBytes(const Descriptor &descriptor) {
+  int64_t bytes = 0;
   for (const TensorInfo &arg : descriptor.args)
-    in += arg.isState() ? 0 : std::min(arg.localBytes(), kMostBounce);
+    bytes += std::min(arg.localBytes(), kMostDown);
+  return bytes;
+}
+int64_t downBytes(const Descriptor &descriptor) {
+  int64_t bytes = 0;
   for (const TensorInfo &result : descriptor.results)
-    out += result.arg >= 0 || result.isState() ? 0 : std::min(result.localBytes(), kMostBounce);
-  return std::clamp(alignUp(std::max(in, out)), kLeastBounce, kMostBounce);
+    bytes += result.arg >= 0 || result.isState() ? 0 : std::min(result.localBytes(), kMostDown);
+  return std::clamp(alignUp(bytes), kLeastDown, kMostDown);
 }
 
 } // namespace
@@ -63,7 +73,7 @@ Status GpuDevice::open(int ordinal) {
     module_ = module.take();
   }
   Result<std::unique_ptr<Bounce>> bounce =
-      Bounce::create(*gpu_, stream_, bounceBytes(program_.descriptor));
+      Bounce::create(*gpu_, stream_, upBytes(program_.descriptor), downBytes(program_.descriptor));
   if (!bounce)
     return bounce.status();
   bounce_ = bounce.take();
@@ -156,14 +166,23 @@ Status GpuDevice::uploadConstants(char *to) {
   if (data.constantsBytes == 0)
     return {};
   constants_ = to;
-  return bounce_->upload(constants_, data.constantsBytes, [&](char *to) {
-    std::memcpy(to, data.constants, static_cast<size_t>(data.constantsBytes));
-  });
+  return bounce_->upload(constants_, data.constantsBytes, writeFrom(data.constants));
 }
 
-Status GpuDevice::upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) {
+Status GpuDevice::upload(void *dst, int64_t bytes, const InputWriter &write) {
   gpu::Gpu::Scope scope(*gpu_);
   return bounce_->upload(static_cast<char *>(dst), bytes, write);
+}
+
+std::unique_ptr<InputsAhead> GpuDevice::makeInputsAhead(int64_t bytes) {
+  gpu::Gpu::Scope scope(*gpu_);
+  Result<std::unique_ptr<GpuInputsAhead>> made =
+      GpuInputsAhead::create(*gpu_, stream_, *bounce_, bytes);
+  if (made)
+    return made.take();
+  log(LogLevel::Info,
+      "batches are copied when their step begins, and not ahead of it: " + made.status().message());
+  return nullptr;
 }
 
 Status GpuDevice::download(char *hostDst, const void *src, int64_t bytes) {
@@ -308,10 +327,8 @@ Status GpuDevice::store(const CallSite &site, void *dst, const void *hostSrc, in
       return storeInline(addressOf(dst), static_cast<const char *>(hostSrc), bytes);
     });
   COLL_RETURN_IF_ERROR(leaveGraphs("store"));
-  return put(site, [&] {
-    return bounce_->upload(static_cast<char *>(dst), bytes,
-                           [&](char *to) { std::memcpy(to, hostSrc, static_cast<size_t>(bytes)); });
-  });
+  return put(site,
+             [&] { return bounce_->upload(static_cast<char *>(dst), bytes, writeFrom(hostSrc)); });
 }
 
 Status GpuDevice::contract(const CallSite &site, const CollContraction &c, const void *a,

@@ -36,7 +36,8 @@ public:
   bool isHost() const override { return false; }
   Result<std::vector<char *>> allocate(const std::vector<BufferNeed> &needs,
                                        Communicator *members) override;
-  Status upload(void *dst, int64_t bytes, const std::function<void(char *)> &write) override;
+  Status upload(void *dst, int64_t bytes, const InputWriter &write) override;
+  std::unique_ptr<InputsAhead> makeInputsAhead(int64_t bytes) override;
   Status download(char *hostDst, const void *src, int64_t bytes) override;
   Status synchronize() override;
   Status execute(const Execution &execution) override;
