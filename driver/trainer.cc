@@ -90,6 +90,19 @@ static llvm::Error fetchState(rt::Executor &executor, Tensors &state) {
   return llvm::Error::success();
 }
 
+/// The batch of the step after the one that runs, for executors that copy it ahead of time. An
+/// error comes again when the step needs its batch.
+static std::optional<Tensors> batchAhead(const rt::Executor &executor, BatchSource &batches,
+                                         int64_t step) {
+  if (!executor.descriptor().isOnGpu)
+    return std::nullopt;
+  llvm::Expected<Tensors> batch = batches.batch(step);
+  if (batch)
+    return std::move(*batch);
+  llvm::consumeError(batch.takeError());
+  return std::nullopt;
+}
+
 llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &batches,
                      int64_t steps, RunResult &run, StepObserver afterStep) {
   using Clock = std::chrono::steady_clock;
@@ -97,15 +110,17 @@ llvm::Error runSteps(rt::Executor &executor, const Tensors &state, BatchSource &
     return error;
   if (!run.loss)
     run.loss = findLoss(freeResults(executor.descriptor()));
+  std::optional<Tensors> next;
   for (int64_t step = 0; step < steps; ++step) {
     if (run.keepsBeforeLast && step > 0 && step == steps - 1)
       if (llvm::Error error = fetchState(executor, run.beforeLast))
         return error;
-    llvm::Expected<Tensors> batch = batches.batch(step);
+    llvm::Expected<Tensors> batch = next ? std::move(*next) : batches.batch(step);
     if (!batch)
       return batch.takeError();
+    next = step + 1 < steps ? batchAhead(executor, batches, step + 1) : std::nullopt;
     Clock::time_point start = Clock::now();
-    rt::Result<Tensors> results = executor.step(*batch);
+    rt::Result<Tensors> results = executor.step(*batch, next ? &*next : nullptr);
     if (!results)
       return makeError("step " + llvm::Twine(step + 1) + ": " +
                        llvm::toString(toError(results.status())));

@@ -269,7 +269,7 @@ COLL_EXPORT coll_error coll_executable_collective(coll_executable executable, si
 typedef struct coll_memory_info {
   size_t struct_size;
   int64_t state; /* both copies of what the step does not update in place */
-  int64_t batch;
+  int64_t batch; /* on GPUs twice: the batch of a queued step is copied ahead of time */
   int64_t outputs;
   int64_t temporaries; /* at their peak */
 } coll_memory_info;
@@ -380,7 +380,9 @@ COLL_EXPORT coll_error coll_instance_step(coll_instance instance, const coll_ten
 typedef void (*coll_step_callback)(void *user, coll_request request);
 
 /* Queues a step and returns. `callback` may be null. The caller frees the request; that does not
- * cancel the step. */
+ * cancel the step. On GPUs the batch of a step that waits is copied while the one before it
+ * computes: borrowed tensors of a batch must not change from this call until the step is complete.
+ */
 COLL_EXPORT coll_error coll_instance_start(coll_instance instance, const coll_tensor *batch,
                                            size_t num_batch, coll_step_callback callback,
                                            void *user, coll_request *request);

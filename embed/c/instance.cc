@@ -6,6 +6,32 @@
 
 namespace coll::embed {
 
+namespace {
+
+// The tensors' elements, and copies of those that are not dense.
+class Views {
+public:
+  explicit Views(const std::vector<std::shared_ptr<Tensor>> &tensors) : scratch_(tensors.size()) {
+    for (size_t i = 0; i < tensors.size(); ++i)
+      views_.push_back(tensors[i]->view(scratch_[i]));
+  }
+  const std::vector<rt::TensorView> &get() const { return views_; }
+
+private:
+  std::vector<std::vector<char>> scratch_;
+  std::vector<rt::TensorView> views_;
+};
+
+// A request, and its batch as the executor takes it.
+struct Ready {
+  explicit Ready(std::shared_ptr<Request> queued)
+      : request(std::move(queued)), views(request->batch()) {}
+  const std::shared_ptr<Request> request;
+  const Views views;
+};
+
+} // namespace
+
 // State that the instance and its worker share. Calls take a number and are served in that order,
 // whether they block or are queued.
 class Instance::Core {
@@ -29,7 +55,9 @@ public:
     return outcome;
   }
 
-  Outcome step(rt::Executor &executor, const std::vector<std::shared_ptr<Tensor>> &batch,
+  // `next`: the batch of the next step, if it is known; null: it is not.
+  Outcome step(rt::Executor &executor, const std::vector<rt::TensorView> &batch,
+               const std::vector<rt::TensorView> *next,
                std::vector<std::shared_ptr<Tensor>> &results);
 
   void enqueue(std::shared_ptr<Request> request) {
@@ -68,6 +96,11 @@ private:
     std::shared_ptr<Request> request;
   };
 
+  // Runs a queued step. `following`: the request after it, if there is one.
+  Outcome runQueued(const std::shared_ptr<Request> &request,
+                    const std::shared_ptr<Request> &following,
+                    std::vector<std::shared_ptr<Tensor>> &results);
+
   bool isCancelled() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return isCancelled_;
@@ -89,38 +122,35 @@ private:
   std::condition_variable turn_;
   uint64_t next_ = 0, serving_ = 0; // numbers
   std::deque<Queued> queue_;
+  std::unique_ptr<Ready> ahead_; // the worker's: what the last step has named as the next one
   std::thread::id workerId_;
   bool isCancelled_ = false, isStopping_ = false;
 };
 
-namespace {
-
-// The tensors' elements, and copies of those that are not dense.
-class Views {
-public:
-  explicit Views(const std::vector<std::shared_ptr<Tensor>> &tensors) : scratch_(tensors.size()) {
-    for (size_t i = 0; i < tensors.size(); ++i)
-      views_.push_back(tensors[i]->view(scratch_[i]));
-  }
-  const std::vector<rt::TensorView> &get() const { return views_; }
-
-private:
-  std::vector<std::vector<char>> scratch_;
-  std::vector<rt::TensorView> views_;
-};
-
-} // namespace
-
-Outcome Instance::Core::step(rt::Executor &executor,
-                             const std::vector<std::shared_ptr<Tensor>> &batch,
+Outcome Instance::Core::step(rt::Executor &executor, const std::vector<rt::TensorView> &batch,
+                             const std::vector<rt::TensorView> *next,
                              std::vector<std::shared_ptr<Tensor>> &results) {
-  Views views(batch);
-  rt::Result<std::vector<rt::HostTensor>> made = executor.stepFrom(views.get());
+  rt::Result<std::vector<rt::HostTensor>> made = executor.stepFrom(batch, next);
   if (!made)
     return fromStatus(made.status());
   for (rt::HostTensor &tensor : *made)
     results.push_back(std::make_shared<Tensor>(std::move(tensor)));
   return nullptr;
+}
+
+Outcome Instance::Core::runQueued(const std::shared_ptr<Request> &request,
+                                  const std::shared_ptr<Request> &following,
+                                  std::vector<std::shared_ptr<Tensor>> &results) {
+  try {
+    // The executor recognises a batch by its addresses.
+    const std::unique_ptr<Ready> now =
+        ahead_ && ahead_->request == request ? std::move(ahead_) : std::make_unique<Ready>(request);
+    const bool isAhead = following && executor_->descriptor().isOnGpu;
+    ahead_ = isAhead ? std::make_unique<Ready>(following) : nullptr;
+    return step(*executor_, now->views.get(), ahead_ ? &ahead_->views.get() : nullptr, results);
+  } catch (const std::bad_alloc &) {
+    return fail(COLL_DEVICE, "out of memory");
+  }
 }
 
 void Instance::Core::work() {
@@ -133,14 +163,10 @@ void Instance::Core::work() {
       return;
     const std::shared_ptr<Request> request = std::move(queue_.front().request);
     queue_.pop_front();
+    const std::shared_ptr<Request> following = queue_.empty() ? nullptr : queue_.front().request;
     lock.unlock();
     std::vector<std::shared_ptr<Tensor>> results;
-    Outcome failure;
-    try {
-      failure = isCancelled() ? cancelled() : step(*executor_, request->batch(), results);
-    } catch (const std::bad_alloc &) {
-      failure = fail(COLL_DEVICE, "out of memory");
-    }
+    Outcome failure = isCancelled() ? cancelled() : runQueued(request, following, results);
     endTurn();
     request->complete(std::move(failure), std::move(results));
     lock.lock();
@@ -202,8 +228,10 @@ Outcome Instance::findState(const std::string &name, size_t &index) const {
 
 Outcome Instance::step(const std::vector<std::shared_ptr<Tensor>> &batch,
                        std::vector<std::shared_ptr<Tensor>> &results) {
-  return core_->serve(
-      [&](rt::Executor &executor) { return core_->step(executor, batch, results); });
+  return core_->serve([&](rt::Executor &executor) {
+    Views views(batch);
+    return core_->step(executor, views.get(), /*next=*/nullptr, results);
+  });
 }
 
 Outcome Instance::start(std::shared_ptr<Request> request) {

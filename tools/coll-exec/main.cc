@@ -138,15 +138,20 @@ rt::Result<Outcome> run(const std::string &path, const Options &options, bool &i
   if (!options.profile.empty() && path == options.step)
     COLL_RETURN_IF_ERROR(profile.begin(options.profile, **executor));
   COLL_RETURN_IF_ERROR((*executor)->initialize(rt::makeUpState(state, options.seed)));
+  std::vector<rt::HostTensor> inputs = rt::makeUpBatch(batch, 0, options.seed), next;
   for (int64_t step = 0; step < options.steps; ++step) {
-    const std::vector<rt::HostTensor> inputs = rt::makeUpBatch(batch, step, options.seed);
+    const bool hasNext = step + 1 < options.steps;
+    if (hasNext)
+      next = rt::makeUpBatch(batch, step + 1, options.seed);
     const auto begin = std::chrono::steady_clock::now();
-    rt::Result<std::vector<rt::HostTensor>> results = (*executor)->step(inputs);
+    rt::Result<std::vector<rt::HostTensor>> results =
+        (*executor)->step(inputs, hasNext ? &next : nullptr);
     if (!results)
       return results.status().annotate("step " + std::to_string(step + 1));
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     outcome.results.push_back(results.take());
     outcome.seconds.push_back(taken.count());
+    inputs.swap(next); // the addresses of the elements stay
     if (isRoot)
       printStep(step, outcome);
   }
