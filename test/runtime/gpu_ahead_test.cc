@@ -1,12 +1,17 @@
 // Batches that come to the GPU while the step before them computes, over the fake driver.
 
+#include "runtime/step/device/gpu/bounce.h"
 #include "runtime/step/device/gpu/platform.h"
 #include "runtime/step/rank_memory.h"
 #include "test/runtime/fixtures.h"
 #include "test/support/fakes/cublaslt.h"
 #include "test/support/fakes/cuda.h"
+#include "test/support/no_more_threads.h"
 
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
 
 namespace coll::rt::test {
 namespace {
@@ -221,6 +226,44 @@ TEST_F(GpuAheadTest, MemoryCountsTheNextBatch) {
   std::vector<RankBuffer> buffers = buffersOf(program(2).descriptor);
   EXPECT_EQ(buffers.back().kind, BufferKind::NextBatch);
   EXPECT_EQ(memory.total(), memory.state + memory.outputs + memory.temporaries + 2 * memory.batch);
+}
+
+// Uploads a large input twice; returns how many threads wrote it.
+size_t uploadLarge() {
+  dl::FakeCuda cuda;
+  auto gpu = gpu::Gpu::open(cuda.table(), 0, "the test", /*keepsContext=*/false).take();
+  gpu::Gpu::Scope scope(*gpu);
+  const int64_t bytes = (int64_t{21} << 20) + 5;
+  auto bounce = Bounce::create(*gpu, gpu->stream(), bytes, 1 << 20, /*writers=*/4).take();
+  dl::GpuMemory memory =
+      dl::GpuMemory::create(gpu->context(), dl::GpuMemory::Kind::Device, bytes).take();
+  std::vector<char> input(static_cast<size_t>(bytes));
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = static_cast<char>(i * i >> 7);
+  std::mutex mutex;
+  std::set<std::thread::id> writers;
+  const InputWriter write = [&](int64_t begin, int64_t size, char *to) {
+    std::memcpy(to, input.data() + begin, static_cast<size_t>(size));
+    std::lock_guard<std::mutex> lock(mutex);
+    writers.insert(std::this_thread::get_id());
+  };
+  for (int round = 0; round < 2; ++round) {
+    // After the small input the ring is in the middle of a piece.
+    EXPECT_TRUE(bounce->upload(memory.device(), 100, write).ok());
+    EXPECT_TRUE(bounce->upload(memory.device(), bytes, write).ok());
+    EXPECT_EQ(cuda.table().streamSynchronize(gpu->stream()), dl::kCudaSuccess);
+    EXPECT_EQ(std::memcmp(memory.device(), input.data(), input.size()), 0);
+    std::memset(memory.device(), 0, input.size());
+  }
+  EXPECT_EQ(cuda.misuse(), "");
+  return writers.size();
+}
+
+TEST(BounceTest, SeveralThreadsWriteALargeInput) { EXPECT_EQ(uploadLarge(), 4u); }
+
+TEST(BounceTest, OneThreadWritesWhereNoMoreCanStart) {
+  NoMoreThreads limit;
+  EXPECT_EQ(uploadLarge(), 1u);
 }
 
 int32_t nothing(const CollAbi *, CollContext *, void *const *, void *const *, void *) { return 0; }

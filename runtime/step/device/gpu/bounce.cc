@@ -1,7 +1,9 @@
 #include "runtime/step/device/gpu/bounce.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -13,15 +15,19 @@ namespace {
 constexpr int64_t kPieceBytes = int64_t{512} << 10;
 constexpr int64_t kLeastPieces = 2, kMostPieces = 8;
 constexpr int64_t kAlignment = 64;
+// From here on it is worth while to wake other threads.
+constexpr int64_t kLargeBytes = int64_t{8} << 20;
 
 } // namespace
 
 Result<std::unique_ptr<Bounce>> Bounce::create(gpu::Gpu &gpu, dl::CudaStream stream,
-                                               int64_t upBytes, int64_t downBytes) {
+                                               int64_t upBytes, int64_t downBytes, int writers) {
   std::unique_ptr<Bounce> bounce(new Bounce(gpu, stream));
   const int64_t pieces = std::clamp(upBytes / kPieceBytes + 1, kLeastPieces, kMostPieces);
   bounce->copied_.resize(static_cast<size_t>(pieces));
   bounce->pieceStream_ = stream;
+  // Half of the ring is written while the other half is on its way.
+  bounce->writers_ = static_cast<int>(std::clamp<int64_t>(writers, 1, pieces / 2));
   for (auto [memory, bytes] :
        {std::pair(&bounce->up_, pieces * kPieceBytes), std::pair(&bounce->down_, downBytes)}) {
     Result<dl::GpuMemory> made =
@@ -53,42 +59,95 @@ void Bounce::finish() {
   downUsed_ = 0;
 }
 
-// Polls, as the driver's own wait for an event does: as a rule only copies come before the event.
-Status Bounce::takePiece() {
+char *Bounce::pieceAt(size_t piece) const {
+  return up_.host() + static_cast<int64_t>(piece) * kPieceBytes;
+}
+
+Status Bounce::leavePiece() {
   Result<dl::CudaEvent> left = gpu_.record(pieceStream_);
   if (!left)
     return left.status();
   copied_[piece_] = *left;
   piece_ = (piece_ + 1) % copied_.size();
   pieceUsed_ = 0;
-  while (copied_[piece_]) {
-    Result<bool> reached = gpu_.reached(copied_[piece_]);
+  return {};
+}
+
+// Polls, as the driver's own wait for an event does: as a rule only copies come before the event.
+Status Bounce::awaitPiece(size_t piece) {
+  while (copied_[piece]) {
+    Result<bool> reached = gpu_.reached(copied_[piece]);
     if (!reached)
       return reached.status();
     if (*reached)
-      gpu_.put(std::exchange(copied_[piece_], nullptr));
+      gpu_.put(std::exchange(copied_[piece], nullptr));
     else
       std::this_thread::yield();
   }
   return {};
 }
 
+Status Bounce::put(dl::CudaStream stream, char *dst, const char *pinned, int64_t bytes) {
+  return gpu_.context()->check(gpu_.cuda().memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(dst),
+                                                           pinned, static_cast<size_t>(bytes),
+                                                           stream),
+                               "cuMemcpyHtoDAsync");
+}
+
+Status Bounce::uploadTogether(dl::CudaStream stream, char *dst, int64_t begin, int64_t end,
+                              const InputWriter &write) {
+  const auto sizeAt = [&](int index) {
+    return std::clamp<int64_t>(end - begin - index * kPieceBytes, 0, kPieceBytes);
+  };
+  const auto pieceOf = [&](int index) {
+    return pieceAt((piece_ + static_cast<size_t>(index)) % copied_.size());
+  };
+  for (; begin < end; begin += writers_ * kPieceBytes) {
+    for (int i = 0; i < writers_; ++i)
+      COLL_RETURN_IF_ERROR(awaitPiece((piece_ + static_cast<size_t>(i)) % copied_.size()));
+    std::atomic<bool> hasMemory{true};
+    crew_->run([&](int index) {
+      try {
+        if (const int64_t size = sizeAt(index); size > 0)
+          write(begin + index * kPieceBytes, size, pieceOf(index));
+      } catch (const std::bad_alloc &) {
+        hasMemory = false;
+      }
+    });
+    if (!hasMemory)
+      return {kCollDevice, "the process is out of memory"};
+    for (int i = 0; i < writers_ && sizeAt(i) > 0; ++i) {
+      COLL_RETURN_IF_ERROR(put(stream, dst + begin + i * kPieceBytes, pieceAt(piece_), sizeAt(i)));
+      COLL_RETURN_IF_ERROR(leavePiece());
+    }
+  }
+  return {};
+}
+
 Status Bounce::uploadOn(dl::CudaStream stream, char *dst, int64_t bytes, const InputWriter &write) {
-  if (stream != pieceStream_ && pieceUsed_ > 0)
-    COLL_RETURN_IF_ERROR(takePiece());
+  const bool isLarge = writers_ > 1 && bytes >= kLargeBytes;
+  if ((stream != pieceStream_ || isLarge) && pieceUsed_ > 0)
+    COLL_RETURN_IF_ERROR(leavePiece());
   pieceStream_ = stream;
+  if (isLarge && !crew_) {
+    Result<std::unique_ptr<Crew>> crew = Crew::create(writers_, Crew::First::Caller);
+    if (crew)
+      crew_ = crew.take();
+    else
+      writers_ = 1;
+  }
+  if (isLarge && crew_)
+    return uploadTogether(stream, dst, 0, bytes, write);
   for (int64_t done = 0; done < bytes;) {
-    if (pieceUsed_ == kPieceBytes)
-      COLL_RETURN_IF_ERROR(takePiece());
+    COLL_RETURN_IF_ERROR(awaitPiece(piece_));
     const int64_t size = std::min(kPieceBytes - pieceUsed_, bytes - done);
-    char *pinned = up_.host() + static_cast<int64_t>(piece_) * kPieceBytes + pieceUsed_;
+    char *pinned = pieceAt(piece_) + pieceUsed_;
     write(done, size, pinned);
-    COLL_RETURN_IF_ERROR(gpu_.context()->check(
-        gpu_.cuda().memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(dst + done), pinned,
-                                    static_cast<size_t>(size), stream),
-        "cuMemcpyHtoDAsync"));
+    COLL_RETURN_IF_ERROR(put(stream, dst + done, pinned, size));
     pieceUsed_ += (size + kAlignment - 1) / kAlignment * kAlignment;
     done += size;
+    if (pieceUsed_ == kPieceBytes)
+      COLL_RETURN_IF_ERROR(leavePiece());
   }
   return {};
 }

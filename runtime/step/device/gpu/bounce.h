@@ -4,6 +4,7 @@
 #define COLL_RUNTIME_STEP_DEVICE_GPU_BOUNCE_H
 
 #include "runtime/gpu/gpu.h"
+#include "runtime/step/crew.h"
 #include "runtime/step/device/device.h"
 
 #include <memory>
@@ -14,18 +15,20 @@ namespace coll::rt {
 // Belongs to the rank's thread, on which the GPU is current. Before it is destroyed, the streams
 // are done.
 //
-// Uploads go through a ring of pieces: while one is written, those before it are on their way. The
-// ring is small, so that it stays in the processor's caches, which makes writing several times
-// faster than into memory as large as a batch.
+// Uploads go through a ring of pieces: while some are written, those before them are on their way.
+// The ring is small, so that it stays in the processor's caches, which makes writing several times
+// faster than into memory as large as a batch. Several threads write large inputs.
 class Bounce {
 public:
   // `stream` is the rank's. `upBytes`: the most that is uploaded at a time; it only bounds the
   // ring. `downBytes` likewise for downloads; for more than these the host waits in between.
+  // `writers`: how many threads may write large inputs, the caller's included.
   static Result<std::unique_ptr<Bounce>> create(gpu::Gpu &gpu, dl::CudaStream stream,
-                                                int64_t upBytes, int64_t downBytes);
+                                                int64_t upBytes, int64_t downBytes, int writers);
   ~Bounce();
 
-  // Calls `write` at once, piece by piece. The copies are put on the rank's stream, or another one.
+  // Calls `write` at once, piece by piece, for large inputs from several threads at once.
+  // The copies are put on the rank's stream, or another one.
   Status upload(char *dst, int64_t bytes, const InputWriter &write) {
     return uploadOn(stream_, dst, bytes, write);
   }
@@ -40,8 +43,15 @@ public:
 private:
   Bounce(gpu::Gpu &gpu, dl::CudaStream stream) : gpu_(gpu), stream_(stream) {}
   Status drain();
-  // Leaves the present piece to its copies, and waits for those of the next one.
-  Status takePiece();
+  // Leaves the present piece to its copies.
+  Status leavePiece();
+  // Waits for the copies of a piece.
+  Status awaitPiece(size_t piece);
+  // Copies [begin, end) of an input, which begin with an unused piece, by all writers together.
+  Status uploadTogether(dl::CudaStream stream, char *dst, int64_t begin, int64_t end,
+                        const InputWriter &write);
+  Status put(dl::CudaStream stream, char *dst, const char *pinned, int64_t bytes);
+  char *pieceAt(size_t piece) const;
 
   struct Pending {
     char *dst;
@@ -56,6 +66,8 @@ private:
   size_t piece_ = 0;                  // the present one
   int64_t pieceUsed_ = 0;             // bytes of it
   dl::CudaStream pieceStream_;        // of its copies
+  int writers_ = 1;
+  std::unique_ptr<Crew> crew_; // of the writers; null before the first large input
   int64_t downUsed_ = 0;
   std::vector<Pending> pending_;
 };

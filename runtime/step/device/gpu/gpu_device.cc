@@ -3,6 +3,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
+#include "runtime/base/machine.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,6 +47,12 @@ int64_t downBytes(const Descriptor &descriptor) {
   return std::clamp(alignUp(bytes), kLeastDown, kMostDown);
 }
 
+// Threads that write a rank's inputs, if all ranks are on this machine and half of its processors
+// have nothing else to do.
+int writersOf(const Descriptor &descriptor) {
+  return numAllowedProcessors() / (2 * descriptor.numRanks());
+}
+
 } // namespace
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::create(const GpuPlatform &platform, int ordinal,
@@ -73,7 +80,8 @@ Status GpuDevice::open(int ordinal) {
     module_ = module.take();
   }
   Result<std::unique_ptr<Bounce>> bounce =
-      Bounce::create(*gpu_, stream_, upBytes(program_.descriptor), downBytes(program_.descriptor));
+      Bounce::create(*gpu_, stream_, upBytes(program_.descriptor), downBytes(program_.descriptor),
+                     writersOf(program_.descriptor));
   if (!bounce)
     return bounce.status();
   bounce_ = bounce.take();
