@@ -18,6 +18,8 @@ public:
   static FailureOr<Reduction> get(Source &src);
 
   unsigned numInputs() const { return numInputs_; }
+  /// Whether it is one operation on one input, whose parts may be computed apart.
+  bool hasIdentity() const { return rule_; }
   /// Initial contents of the accumulators.
   SmallVector<Value> starts(Source &src) const;
   /// The value, of rank 0, to pad input `i` with so that it does not change the result.

@@ -6,7 +6,6 @@
 #include "passes/import/stablehlo_attrs.h"
 #include "passes/import/stablehlo_build.h"
 #include "passes/import/stablehlo_handlers.h"
-#include "passes/import/stablehlo_reduction.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlir::coll::stablehlo {
@@ -122,6 +121,11 @@ LogicalResult importReduceWindow(Source &src) {
   for (unsigned i = 0; i < n; ++i)
     if (failed(checkWindowResult(src, *window, padded, src.tensor(i))))
       return failure();
+  if (reduction->hasIdentity())
+    if (auto along = findRunningDimension(*window, input.getShape())) {
+      FailureOr<Value> result = buildRunningReduction(src, *reduction, *along);
+      return failed(result) ? failure() : src.finish(reduction->finish(src, *result));
+    }
   for (auto [dim, size] : llvm::enumerate(padded))
     window->dropRemainder(dim, size);
 

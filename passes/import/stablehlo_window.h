@@ -10,6 +10,7 @@
 #define COLL_PASSES_IMPORT_STABLEHLO_WINDOW_H
 
 #include "passes/import/stablehlo_importer.h"
+#include "passes/import/stablehlo_reduction.h"
 
 namespace mlir::coll::stablehlo {
 
@@ -54,6 +55,19 @@ struct WindowLoops {
 
   static WindowLoops get(Builder &b, const Window &window);
 };
+
+/// The dimension along which a window reads all elements up to its position, or, reversed, from it.
+struct RunningDimension {
+  int64_t dim;
+  bool isReversed;
+};
+
+/// The dimension if the window is of that kind, and so long that blocks of it are worth while.
+std::optional<RunningDimension> findRunningDimension(const Window &window, ArrayRef<int64_t> shape);
+
+/// Reduces the elements of operand 0 up to each position, in blocks. The reduction has an identity.
+FailureOr<Value> buildRunningReduction(Source &src, const Reduction &reduction,
+                                       RunningDimension along);
 
 } // namespace mlir::coll::stablehlo
 
