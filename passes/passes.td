@@ -354,9 +354,10 @@ def UnrollFuturesPass : Pass<"coll-unroll-futures", "::mlir::ModuleOp"> {
 def LowerIndexedPass : Pass<"coll-lower-indexed", "::mlir::ModuleOp"> {
   let summary = "take, accumulate, pad, concat and elementwise tensors to loop nests";
   let options = [
-    Option<"oneHot", "one-hot", "bool", /*default=*/"false",
-           "compute an update of one element in each row of a constant element by element, so that "
-           "it can be part of the kernel that reads it; for GPUs">,
+    Option<"gpu", "gpu", "bool", /*default=*/"false",
+           "forms for GPUs: an update of one element in each row of a constant is computed element "
+           "by element, so that it can be part of the kernel that reads it; a sort is a nest of "
+           "independent iterations for each level of a merge sort">,
   ];
 }
 

@@ -220,7 +220,7 @@ void buildExecutablePipeline(OpPassManager &pm, const ExecutableOptions &options
       pm.addPass(createFuseAttentionPass());
   }
   LowerIndexedPassOptions indexed;
-  indexed.oneHot = !options.gpu.empty();
+  indexed.gpu = !options.gpu.empty();
   pm.addPass(createLowerIndexedPass(indexed));
   if (options.convolutions)
     pm.addPass(createLowerConvolutionsPass());

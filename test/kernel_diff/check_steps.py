@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 KERNELS = ["--coll-import", "--inline", "--coll-drop-empty", "--coll-count-loops",
-           "--coll-lower-indexed=one-hot", "--coll-lower-contractions=narrow",
+           "--coll-lower-indexed=gpu", "--coll-lower-contractions=narrow",
            "--coll-fuse-kernels=recompute", "--coll-outline-kernels", "--coll-fuse-rows",
            "--coll-fuse-root-updates", "--coll-fuse-updates"]
 

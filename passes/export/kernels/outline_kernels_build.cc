@@ -6,7 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/export/kernels/outline_kernels.h"
-#include "passes/export/lower_indexed.h"
+#include "passes/export/indexed/lower_indexed.h"
 
 namespace mlir::coll {
 namespace {

@@ -1,4 +1,4 @@
-// RUN: coll-opt %s --coll-lower-indexed=one-hot --split-input-file | FileCheck %s
+// RUN: coll-opt %s --coll-lower-indexed=gpu --split-input-file | FileCheck %s
 // RUN: coll-opt %s --coll-lower-indexed --split-input-file | FileCheck %s --check-prefix=LOOPS
 
 // One update in each row: no zeros are written, nor read again.

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/export/lower_indexed.h"
+#include "passes/export/indexed/lower_indexed.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::coll {
@@ -107,15 +107,12 @@ private:
 
   /// The comparator on the elements at positions `x` and `y` of the row.
   Value isBefore(Value x, Value y) {
-    Block &body = op.getComparator().front();
-    IRMapping mapping;
-    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-      mapping.map(body.getArgument(2 * i), elementAt(input, x));
-      mapping.map(body.getArgument(2 * i + 1), elementAt(input, y));
-    }
-    for (Operation &inner : body.without_terminator())
-      b.clone(inner, mapping);
-    return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+    auto elements = [&](Value position) {
+      return llvm::map_to_vector(op.getInputs(),
+                                 [&](Value input) { return elementAt(input, position); });
+    };
+    SmallVector<Value> first = elements(x), second = elements(y);
+    return emitComparison(b, op, first, second);
   }
 
   Value elementAt(Value input, Value position) {
@@ -133,6 +130,18 @@ private:
 };
 
 } // namespace
+
+Value emitComparison(OpBuilder &builder, SortOp op, ValueRange first, ValueRange second) {
+  Block &body = op.getComparator().front();
+  IRMapping mapping;
+  for (auto [i, elements] : llvm::enumerate(llvm::zip_equal(first, second))) {
+    mapping.map(body.getArgument(2 * i), std::get<0>(elements));
+    mapping.map(body.getArgument(2 * i + 1), std::get<1>(elements));
+  }
+  for (Operation &inner : body.without_terminator())
+    builder.clone(inner, mapping);
+  return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+}
 
 void lowerSort(RewriterBase &rewriter, SortOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);

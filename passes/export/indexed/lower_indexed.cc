@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#include "passes/export/lower_indexed.h"
+#include "passes/export/indexed/lower_indexed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -298,8 +298,13 @@ struct LowerIndexedPass : public impl::LowerIndexedPassBase<LowerIndexedPass> {
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       auto accumulate = dyn_cast<AccumulateOp>(op);
       rewriter.setInsertionPoint(op);
-      if (oneHot && accumulate && lowerOneHot(rewriter, accumulate))
+      if (gpu && accumulate &&
+          (lowerOneHot(rewriter, accumulate) || lowerAccumulateToLists(rewriter, accumulate)))
         continue;
+      if (auto sort = dyn_cast<SortOp>(op); sort && gpu) {
+        lowerSortToMerges(rewriter, sort);
+        continue;
+      }
       if (failed(linalgOp ? lowerLinalgOp(rewriter, linalgOp) : lowerOp(rewriter, op)))
         return signalPassFailure();
     }

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/export/lower_indexed.h"
+#include "passes/export/indexed/lower_indexed.h"
 
 namespace mlir::coll {
 namespace {
