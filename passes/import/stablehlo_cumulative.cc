@@ -82,7 +82,8 @@ private:
       maps.push_back(loops.window);
     }
     maps.push_back(loops.output);
-    Value start = broadcast(b, reduction.padding(src, 0), {}, cast<RankedTensorType>(input.getType()));
+    Value start =
+        broadcast(b, reduction.padding(src, 0), {}, cast<RankedTensorType>(input.getType()));
     return combine(inputs, start, maps);
   }
 
@@ -91,9 +92,8 @@ private:
     SmallVector<int64_t> sizes(shapeOf(inside)), from(sizes.size(), 0), ones(sizes.size(), 1);
     from[dim + 1] = isReversed ? 0 : kBlock - 1;
     sizes[dim + 1] = 1;
-    Value totals =
-        tensor::ExtractSliceOp::create(b, inside, indexAttrs(b, from), indexAttrs(b, sizes),
-                                       indexAttrs(b, ones));
+    Value totals = tensor::ExtractSliceOp::create(b, inside, indexAttrs(b, from),
+                                                  indexAttrs(b, sizes), indexAttrs(b, ones));
     sizes.erase(sizes.begin() + dim + 1);
     return reshape(b, totals, sizes);
   }
@@ -109,9 +109,7 @@ private:
 
   /// Combines the first of the inputs into `start`.
   FailureOr<Value> combine(ValueRange inputs, Value start, ArrayRef<AffineMap> maps) {
-    auto body = [&](ValueRange args) {
-      return reduction.combine(src, args.back(), args.front());
-    };
+    auto body = [&](ValueRange args) { return reduction.combine(src, args.back(), args.front()); };
     FailureOr<linalg::GenericOp> generic = buildGeneric(b, inputs, start, maps, body);
     if (failed(generic))
       return failure();
@@ -127,7 +125,8 @@ private:
 
 } // namespace
 
-std::optional<RunningDimension> findRunningDimension(const Window &window, ArrayRef<int64_t> shape) {
+std::optional<RunningDimension> findRunningDimension(const Window &window,
+                                                     ArrayRef<int64_t> shape) {
   std::optional<RunningDimension> found;
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (window.isTrivial(dim) && window.baseDilation[dim] == 1)

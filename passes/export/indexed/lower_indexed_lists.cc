@@ -58,7 +58,8 @@ struct Rows {
     return sizes;
   }
 
-  /// Whether lists take fewer comparisons than threads that each look for the updates of their rows.
+  /// Whether lists take fewer comparisons than threads that each look for the updates of their
+  /// rows.
   bool areFaster(bool isFilled) const {
     int64_t threads = std::min(rows * columns, std::max(columns, kOwners));
     return updates >= kFewest && rows > 1 && updates + rows <= threads &&
@@ -70,8 +71,8 @@ struct Rows {
 class ListBuilder {
 public:
   ListBuilder(RewriterBase &rewriter, AccumulateOp op, Rows sizes)
-      : b(op.getLoc(), rewriter), op(op), sizes(sizes),
-        shape(op.getOperand().getType().getShape()), batchDims(op.getBatchDims()) {}
+      : b(op.getLoc(), rewriter), op(op), sizes(sizes), shape(op.getOperand().getType().getShape()),
+        batchDims(op.getBatchDims()) {}
 
   Value build() {
     Value positions = buildPositions();
@@ -205,9 +206,9 @@ private:
     auto list = scf::WhileOp::create(
         b, b.getLoc(), TypeRange{b.getI32Type(), element.getType()}, ValueRange{head, element},
         [&](OpBuilder &inner, Location loc, ValueRange args) {
-          Value goesOn = arith::CmpIOp::create(
-              inner, loc, Predicate::slt, args[0],
-              arith::ConstantIntOp::create(inner, loc, sizes.updates, 32));
+          Value goesOn =
+              arith::CmpIOp::create(inner, loc, Predicate::slt, args[0],
+                                    arith::ConstantIntOp::create(inner, loc, sizes.updates, 32));
           scf::ConditionOp::create(inner, loc, goesOn, args);
         },
         [&](OpBuilder &inner, Location loc, ValueRange args) {
