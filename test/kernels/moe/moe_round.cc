@@ -4,6 +4,7 @@
 #include "runtime/kernels/error_word.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -94,6 +95,7 @@ void putRows(MoeTeam &team, uint32_t i, MoeRound &round) {
   const MoeDrawn &drawn = round.drawn;
   const MoeReturned &returned = drawn.returned[i];
   MoeCombineArgs &combine = member.combine;
+  combine.dtype = drawn.summed;
   combine.rowBytes = drawn.combinedBytes;
   combine.numTopk = drawn.sizes.hasWeights ? static_cast<uint32_t>(drawn.sizes.numTopk) : 0;
   combine.capacity = drawn.shape.capacity;
@@ -170,6 +172,7 @@ MoeDrawn draw(const MoeSizes &sizes, int spare, std::minstd_rand random) {
   drawn.shape.numExperts = static_cast<uint32_t>(sizes.numExperts);
   drawn.shape.capacity = static_cast<uint32_t>(std::max<int64_t>(0, most + spare));
   drawn.combinedBytes = static_cast<uint32_t>(sizes.hidden * 2);
+  drawn.summed = std::array{kCollBf16, kCollF16, kCollF32}[static_cast<size_t>(sizes.numTopk) % 3];
   for (size_t i = 0; i < drawn.world.size(); ++i)
     drawn.returned.push_back(drawReturned(drawn, i, random));
   return drawn;
@@ -188,7 +191,8 @@ void sumUp(MoeDrawn &drawn) {
     member.outWeights.resize(numTokens * static_cast<size_t>(call.numTopk));
     call.x = member.rows.data();
     call.numRows = drawn.shape.capacity;
-    call.hidden = drawn.combinedBytes / 2;
+    call.dtype = drawn.summed;
+    call.hidden = drawn.combinedBytes / rt::dtypeSize(drawn.summed);
     call.topkWeights = call.numTopk ? member.rowWeights.data() : nullptr;
     for (int b = 0; b < 2; ++b)
       call.bias[b] = member.bias[b].empty() ? nullptr : member.bias[b].data();

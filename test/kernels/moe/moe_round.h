@@ -30,7 +30,8 @@ struct MoeDrawn {
   std::vector<rt::MoeHostReceived> received;
   std::vector<MoeReturned> returned;
   MoeShape shape;
-  uint32_t combinedBytes = 0;
+  uint32_t combinedBytes = 0;   // of a row
+  CollDtype summed = kCollBf16; // of the rows that are added up
 };
 
 // The memory of one member's calls in a round.
