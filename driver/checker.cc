@@ -124,7 +124,7 @@ llvm::Error Checker::judgeLastStep(std::vector<Comparison> &comparisons, const R
   std::vector<Comparison> lastStep = compare(run, loss, expected);
   if (mayBeNoise(lastStep))
     if (llvm::Error error =
-            judge(lastStep, expected, Twin::OurOwn, {run.beforeLast, batch}, *single))
+            judge(lastStep, expected, settings_.twin, {run.beforeLast, batch}, *single))
       return error;
   for (auto [comparison, last] : llvm::zip_equal(comparisons, lastStep))
     if (isExcused(comparison) && !last.isOk)
@@ -140,7 +140,7 @@ llvm::Expected<std::vector<Comparison>> Checker::compareWithSingle(const RunResu
   std::vector<Comparison> comparisons = compare(run, run.losses, expected);
   if (!mayBeNoise(comparisons))
     return comparisons;
-  if (llvm::Error error = judge(comparisons, expected, Twin::OurOwn, {state_, batches_}, *single))
+  if (llvm::Error error = judge(comparisons, expected, settings_.twin, {state_, batches_}, *single))
     return error;
   if (!run.beforeLast.empty() && llvm::all_of(comparisons, isOk) &&
       llvm::any_of(comparisons, isExcused))

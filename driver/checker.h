@@ -16,6 +16,9 @@ public:
     Tolerance tolerance;
     bool isStrict = false; // noise excuses nothing
     uint64_t seed = 0;     // of the noise
+    // What the noise of one device's own step is measured by. Foreign: the run's program rounds
+    // narrow floats at other places, because products compute what follows them.
+    Twin twin = Twin::OurOwn;
   };
 
   /// The names are for messages: one per state argument and per free result. `single`, which may be

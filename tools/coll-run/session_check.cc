@@ -98,6 +98,8 @@ Checker Session::makeChecker() {
   settings.tolerance = {options_.rtol, options_.atol, options_.rms};
   settings.isStrict = options_.strict;
   settings.seed = options_.seed;
+  if (options_.epilogues != "off")
+    settings.twin = Twin::Foreign;
   std::vector<std::string> states, results;
   for (size_t i = 0; i < stateInfos_.size(); ++i)
     states.push_back(stateName(i));
