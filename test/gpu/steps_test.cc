@@ -344,30 +344,29 @@ TEST_F(ContractionsOnGpuTest, EveryTypeAndTransposeMatchesTheHost) {
         }
 }
 
+// The library has none for f64: a kernel of the runtime follows the product.
 TEST_F(ContractionsOnGpuTest, EpiloguesMatchTheHost) {
   for (const Form &form : kForms)
     for (int epilogue = kCollEpilogueBias; epilogue <= kCollEpilogueBiasGelu; ++epilogue)
       for (int transposed = 0; transposed < 4; ++transposed)
         for (auto [m, n, k] : {std::array<int64_t, 3>{64, 96, 128}, {33, 10, 65}}) {
-          if (form.dtype == kCollF64)
-            continue; // the library has none
           CollContraction c = contraction(form, 1, m, n, k, transposed);
           c.epilogue = epilogue;
           compare(c, std::max(form.tolerance, 2e-6));
         }
 }
 
-// What the compiler asks for: results in the 16-bit type of the factors.
+// What the compiler asks for: results in the 16-bit type of the factors; and f64, of the kernel.
 TEST_F(ContractionsOnGpuTest, GeluKeepsItsArgumentForTheGradient) {
   for (const Form &form : kForms)
     for (int transposed = 0; transposed < 4; ++transposed)
       for (auto [m, n, k] : {std::array<int64_t, 3>{64, 96, 128}, {33, 40, 65}, {512, 512, 512}}) {
-        if (form.dtype != form.out || form.dtype == kCollF32 || form.dtype == kCollF64)
+        if (form.dtype != form.out || form.dtype == kCollF32)
           continue;
         CollContraction c = contraction(form, 1, m, n, k, transposed);
         for (int epilogue : {kCollEpilogueGelu, kCollEpilogueBiasGelu, kCollEpilogueGeluGradient}) {
           c.epilogue = epilogue;
-          compare(c, 2 * form.tolerance, /*keeps=*/true);
+          compare(c, 2 * std::max(form.tolerance, 1e-13), /*keeps=*/true);
         }
         compare(c, form.tolerance);
       }
