@@ -82,8 +82,8 @@ struct Explanation {
   // The collectives of @step in program order. A pipeline lists one stage after the other, and a
   // collective that each of a stage's micro-batches runs stands there once.
   std::vector<ExplainedCollective> collectives;
-  // What an average rank does in a step: calls of collectives, the bytes that it puts into them (the
-  // payload that a run counts), and those that it sends in them.
+  // What an average rank does in a step: calls of collectives, the bytes that it puts into them
+  // (the payload that a run counts), and those that it sends in them.
   double calls = 0, payloadBytes = 0, wireBytes = 0;
   // Predicted time of a rank in a step; of the stage that takes longest.
   double computeUs = 0, communicationUs = 0;

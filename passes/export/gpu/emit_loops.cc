@@ -52,7 +52,8 @@ std::optional<SmallVector<Access>> collectAccesses(Operation *nest) {
     } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
       all.push_back({op, store.getMemRef(), store.getIndices()});
       roots.insert(getRootBuffer(store.getMemRef()));
-    } else if (!isMemoryEffectFree(op) && !isa<scf::ForOp, scf::IfOp, scf::WhileOp, memref::AllocOp>(op)) {
+    } else if (!isMemoryEffectFree(op) &&
+               !isa<scf::ForOp, scf::IfOp, scf::WhileOp, memref::AllocOp>(op)) {
       isKnown = false;
     }
   });

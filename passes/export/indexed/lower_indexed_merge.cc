@@ -108,7 +108,7 @@ private:
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
-  /// Of unsigned numbers: a negative one is larger than any place.
+  /// Compares unsigned numbers: a negative one is larger than any place.
   Value min(Value x, Value y) { return arith::MinUIOp::create(b, x, y); }
   Value isBelow(Value x, Value y) { return arith::CmpIOp::create(b, CmpPredicate::ult, x, y); }
   Value isNotBelow(Value x, Value y) { return arith::CmpIOp::create(b, CmpPredicate::uge, x, y); }

@@ -11,8 +11,8 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/export/kernels/kernel_set.h"
 #include "passes/export/indexed/lower_indexed.h"
+#include "passes/export/kernels/kernel_set.h"
 #include "passes/passes.h"
 
 namespace mlir::coll {

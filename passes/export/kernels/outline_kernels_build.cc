@@ -5,8 +5,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "passes/export/kernels/outline_kernels.h"
 #include "passes/export/indexed/lower_indexed.h"
+#include "passes/export/kernels/outline_kernels.h"
 
 namespace mlir::coll {
 namespace {
