@@ -239,7 +239,7 @@ size_t uploadLarge() {
       dl::GpuMemory::create(gpu->context(), dl::GpuMemory::Kind::Device, bytes).take();
   std::vector<char> input(static_cast<size_t>(bytes));
   for (size_t i = 0; i < input.size(); ++i)
-    input[i] = static_cast<char>(i * i >> 7);
+    input[i] = static_cast<char>(static_cast<uint32_t>(i) * 2654435761u >> 24);
   std::mutex mutex;
   std::set<std::thread::id> writers;
   const InputWriter write = [&](int64_t begin, int64_t size, char *to) {
