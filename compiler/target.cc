@@ -50,7 +50,7 @@ llvm::Expected<std::string> parsePrecision(llvm::StringRef text) {
 
 llvm::Expected<std::string> parseEpilogues(llvm::StringRef text, bool onGpu) {
   if (text == "auto")
-    return onGpu ? "all" : "off";
+    return onGpu ? "gelu" : "off";
   if (text == "off" || text == "bias" || text == "gelu" || text == "all")
     return text.str();
   return makeError("expected auto, off, bias, gelu or all");

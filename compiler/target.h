@@ -40,8 +40,8 @@ llvm::Expected<std::string> parseDevice(llvm::StringRef text);
 /// Reads "highest", "tf32" or "bf16". Errors as above.
 llvm::Expected<std::string> parsePrecision(llvm::StringRef text);
 
-/// Reads "off", "bias", "all" or "auto", which is all on GPUs and off on CPUs, where kernels
-/// compute as much at once. Errors as above.
+/// Reads "off", "bias", "gelu", "all" or "auto", which is gelu on GPUs and off on CPUs, where
+/// kernels compute as much at once. Errors as above.
 llvm::Expected<std::string> parseEpilogues(llvm::StringRef text, bool onGpu);
 
 /// Reads "16GiB", "2.5 GB" or a number of bytes, from `least` on. Errors as above.

@@ -107,7 +107,7 @@ Outcome readDevice(const coll_compile_options &options, run::Target &target) {
     return invalid("device \"" + device + "\": " + llvm::toString(gpu.takeError()));
   target.gpu = std::move(*gpu);
   target.fuseAttention = !target.gpu.empty() && kernels::kernelsAvailable().ok();
-  target.epilogues = target.gpu.empty() ? "off" : "all";
+  target.epilogues = llvm::cantFail(run::parseEpilogues("auto", !target.gpu.empty()));
   target.convolutions = !target.gpu.empty() && kernels::convolutionsAvailable().ok();
   if (!options.matmul_precision)
     return nullptr;

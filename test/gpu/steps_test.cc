@@ -252,7 +252,9 @@ protected:
 
   Status upload(int index, const std::vector<char> &data) {
     return device_->upload(buffers_[static_cast<size_t>(index)], static_cast<int64_t>(data.size()),
-                           [&](char *to) { std::memcpy(to, data.data(), data.size()); });
+                           [&](int64_t begin, int64_t bytes, char *to) {
+                             std::memcpy(to, data.data() + begin, static_cast<size_t>(bytes));
+                           });
   }
 
   // The largest difference of the two, as a part of the largest expected value.

@@ -42,7 +42,7 @@ coll-run and the C API (libcollrt.so) take it like a step.
                        GPU kernels, which its build then must have: on, off, or auto (default): where
                        this build has them
   --fuse-epilogues=W   products compute what follows them: off, bias (and relu), gelu (too), all (also its
-                       gradient), or auto (default): all on GPUs, off on CPUs
+                       gradient), or auto (default): gelu on GPUs, off on CPUs
   --convolutions=W     on GPUs: library (cuDNN, which the machine that runs the step then must have), packed
                        (copied into matrix products), or auto (default): library where cuDNN is here
   --emit=FORM          write text to look at instead: ptx (the GPU's kernels), gpu (buffers, launches and

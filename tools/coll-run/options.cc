@@ -126,7 +126,7 @@ cl::opt<std::string> epilogues("fuse-epilogues", cl::value_desc("auto|off|bias|g
                                cl::init("auto"), cl::cat(stepCategory),
                                cl::desc("products compute what follows them: bias (and relu), "
                                         "gelu (too), or all, also its gradient; auto (default): "
-                                        "all on GPUs, off on CPUs"));
+                                        "gelu on GPUs, off on CPUs"));
 cl::opt<std::string>
     convolutions("convolutions", cl::value_desc("auto|library|packed"), cl::init("auto"),
                  cl::cat(stepCategory),
