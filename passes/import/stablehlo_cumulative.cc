@@ -19,6 +19,8 @@ namespace mlir::coll::stablehlo {
 namespace {
 
 constexpr int64_t kBlock = 32;
+// Shorter dimensions stay one window, which can be split over ranks with fewer moves.
+constexpr int64_t kShortest = 512;
 
 class RunningReduction {
 public:
@@ -140,7 +142,7 @@ std::optional<RunningDimension> findRunningDimension(const Window &window,
       return std::nullopt;
     found = {static_cast<int64_t>(dim), isBackward};
   }
-  if (found && shape[found->dim] <= kBlock)
+  if (found && shape[found->dim] < kShortest)
     return std::nullopt;
   return found;
 }

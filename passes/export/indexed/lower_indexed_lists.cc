@@ -207,7 +207,7 @@ private:
         b, b.getLoc(), TypeRange{b.getI32Type(), element.getType()}, ValueRange{head, element},
         [&](OpBuilder &inner, Location loc, ValueRange args) {
           Value goesOn =
-              arith::CmpIOp::create(inner, loc, Predicate::slt, args[0],
+              arith::CmpIOp::create(inner, loc, Predicate::ult, args[0],
                                     arith::ConstantIntOp::create(inner, loc, sizes.updates, 32));
           scf::ConditionOp::create(inner, loc, goesOn, args);
         },
@@ -216,8 +216,11 @@ private:
           b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
           Value update = arith::IndexCastOp::create(b, b.getIndexType(), args[0]);
           Value combined = combine(args[1], readUpdate(update));
+          // Whatever the list holds, it ends.
           Value after = tensor::ExtractOp::create(b, next, update);
-          scf::YieldOp::create(b, ValueRange{after, combined});
+          Value isLater = arith::CmpIOp::create(b, Predicate::sgt, after, args[0]);
+          Value place = arith::SelectOp::create(b, isLater, after, number(sizes.updates));
+          scf::YieldOp::create(b, ValueRange{place, combined});
         });
     return tensor::InsertOp::create(b, list.getResult(1), tensor, at);
   }

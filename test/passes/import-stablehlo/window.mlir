@@ -70,26 +70,26 @@ func.func @main(%x: tensor<3x6xf32>, %y: tensor<3x3xf32>) -> tensor<3x6xf32> {
 
 // -----
 
-// A running sum of 70 elements: blocks of 32, their sums, and what is before each of them.
+// A running sum of 700 elements: blocks of 32, their sums, and what is before each of them.
 // CHECK-LABEL: @step
-// CHECK-SAME: %[[X:.*]]: tensor<2x70xf32>
-// CHECK: %[[FILLED:.*]] = tensor.pad %[[X]] low[0, 0] high[0, 26]
-// CHECK: %[[BLOCKS:.*]] = tensor.expand_shape %[[FILLED]] {{.*}} output_shape [2, 3, 32]
+// CHECK-SAME: %[[X:.*]]: tensor<2x700xf32>
+// CHECK: %[[FILLED:.*]] = tensor.pad %[[X]] low[0, 0] high[0, 4]
+// CHECK: %[[BLOCKS:.*]] = tensor.expand_shape %[[FILLED]] {{.*}} output_shape [2, 22, 32]
 // CHECK: %[[PADDED:.*]] = tensor.pad %[[BLOCKS]] low[0, 0, 31] high[0, 0, 0]
 // CHECK: %[[INSIDE:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[PADDED]],
-// CHECK: %[[TOTALS:.*]] = tensor.extract_slice %[[INSIDE]][0, 0, 31] [2, 3, 1]
+// CHECK: %[[TOTALS:.*]] = tensor.extract_slice %[[INSIDE]][0, 0, 31] [2, 22, 1]
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]}
 // CHECK: %[[JOINED:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} {{.*}} outs(%[[INSIDE]] :
 // CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[JOINED]]
-// CHECK: tensor.extract_slice %[[FLAT]][0, 0] [2, 70]
-func.func @main(%x: tensor<2x70xf32>) -> tensor<2x70xf32> {
+// CHECK: tensor.extract_slice %[[FLAT]][0, 0] [2, 700]
+func.func @main(%x: tensor<2x700xf32>) -> tensor<2x700xf32> {
   %c = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
-  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 1, 70>, padding = dense<[[0, 0], [69, 0]]> : tensor<2x2xi64>}> ({
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 1, 700>, padding = dense<[[0, 0], [699, 0]]> : tensor<2x2xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     "stablehlo.return"(%1) : (tensor<f32>) -> ()
-  }) : (tensor<2x70xf32>, tensor<f32>) -> tensor<2x70xf32>
-  return %0 : tensor<2x70xf32>
+  }) : (tensor<2x700xf32>, tensor<f32>) -> tensor<2x700xf32>
+  return %0 : tensor<2x700xf32>
 }
 
 // -----
@@ -99,13 +99,13 @@ func.func @main(%x: tensor<2x70xf32>) -> tensor<2x70xf32> {
 // CHECK: tensor.pad {{.*}} low[1] high[0]
 // CHECK: %[[TURNED:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]}
 // CHECK: arith.maximumf
-// CHECK: tensor.extract_slice %[[TURNED]][0, 0] [2, 1]
-func.func @main(%x: tensor<63xf32>) -> tensor<63xf32> {
+// CHECK: tensor.extract_slice %[[TURNED]][0, 0] [32, 1]
+func.func @main(%x: tensor<1023xf32>) -> tensor<1023xf32> {
   %c = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
-  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 63>, padding = dense<[[0, 62]]> : tensor<1x2xi64>}> ({
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 1023>, padding = dense<[[0, 1022]]> : tensor<1x2xi64>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     "stablehlo.return"(%1) : (tensor<f32>) -> ()
-  }) : (tensor<63xf32>, tensor<f32>) -> tensor<63xf32>
-  return %0 : tensor<63xf32>
+  }) : (tensor<1023xf32>, tensor<f32>) -> tensor<1023xf32>
+  return %0 : tensor<1023xf32>
 }
