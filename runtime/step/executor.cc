@@ -401,6 +401,8 @@ static std::vector<const char *> addressesOf(const std::vector<TensorView> &tens
 
 Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView> &globalBatch,
                                                    const std::vector<TensorView> *next) {
+  // Also a call that is refused drops the copy: its batch may change afterwards.
+  const std::vector<const char *> ahead = std::exchange(impl_->batchAhead, {});
   COLL_RETURN_IF_ERROR(impl_->failure);
   COLL_RETURN_IF_ERROR(impl_->checkInputs(/*state=*/false, globalBatch));
   const Descriptor &descriptor = impl_->descriptor();
@@ -408,7 +410,6 @@ Result<std::vector<HostTensor>> Executor::stepFrom(const std::vector<TensorView>
     if (arg.isState() && !impl_->initialized)
       return Status::invalid("the state is not initialised");
   const bool mayCapture = impl_->mayCapture();
-  const std::vector<const char *> ahead = std::exchange(impl_->batchAhead, {});
   const bool isThere = !ahead.empty() && ahead == addressesOf(globalBatch);
   if (next && !impl_->mayBring(*next))
     next = nullptr;

@@ -171,6 +171,20 @@ TEST_F(GpuAheadTest, AnotherBatchDropsTheCopy) {
   EXPECT_EQ(taken(), 1);
 }
 
+TEST_F(GpuAheadTest, ARefusedCallDropsTheCopy) {
+  define(4);
+  auto executor = start(1);
+  const Batch first = batch(1, 0), wrong = {floats({3}, {1, 2, 3})};
+  Batch second = batch(1, 1);
+  ASSERT_TRUE(executor->step(first, &second).ok());
+  EXPECT_FALSE(executor->step(wrong).ok());
+  auto *data = reinterpret_cast<float *>(second[0].data.data());
+  std::fill_n(data, 4, 5.0F);
+  auto results = executor->step(second);
+  ASSERT_TRUE(results.ok()) << results.status().toString();
+  EXPECT_EQ(taken(), 0);
+}
+
 TEST_F(GpuAheadTest, AFailedCopyIsTheNextStepsError) {
   define(4);
   for (bool isDropped : {false, true}) {

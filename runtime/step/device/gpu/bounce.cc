@@ -25,11 +25,12 @@ Result<std::unique_ptr<Bounce>> Bounce::create(gpu::Gpu &gpu, dl::CudaStream str
   std::unique_ptr<Bounce> bounce(new Bounce(gpu, stream));
   const int64_t pieces = std::clamp(upBytes / kPieceBytes + 1, kLeastPieces, kMostPieces);
   bounce->copied_.resize(static_cast<size_t>(pieces));
-  bounce->pieceStream_ = stream;
   // Half of the ring is written while the other half is on its way.
   bounce->writers_ = static_cast<int>(std::clamp<int64_t>(writers, 1, pieces / 2));
   for (auto [memory, bytes] :
        {std::pair(&bounce->up_, pieces * kPieceBytes), std::pair(&bounce->down_, downBytes)}) {
+    if (bytes == 0)
+      continue;
     Result<dl::GpuMemory> made =
         dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Pinned, bytes);
     if (!made)
@@ -64,7 +65,7 @@ char *Bounce::pieceAt(size_t piece) const {
 }
 
 Status Bounce::leavePiece() {
-  Result<dl::CudaEvent> left = gpu_.record(pieceStream_);
+  Result<dl::CudaEvent> left = gpu_.record(stream_);
   if (!left)
     return left.status();
   copied_[piece_] = *left;
@@ -87,15 +88,14 @@ Status Bounce::awaitPiece(size_t piece) {
   return {};
 }
 
-Status Bounce::put(dl::CudaStream stream, char *dst, const char *pinned, int64_t bytes) {
+Status Bounce::put(char *dst, const char *pinned, int64_t bytes) {
   return gpu_.context()->check(gpu_.cuda().memcpyHtoDAsync(reinterpret_cast<dl::CudaAddress>(dst),
                                                            pinned, static_cast<size_t>(bytes),
-                                                           stream),
+                                                           stream_),
                                "cuMemcpyHtoDAsync");
 }
 
-Status Bounce::uploadTogether(dl::CudaStream stream, char *dst, int64_t begin, int64_t end,
-                              const InputWriter &write) {
+Status Bounce::uploadTogether(char *dst, int64_t begin, int64_t end, const InputWriter &write) {
   const auto sizeAt = [&](int index) {
     return std::clamp<int64_t>(end - begin - index * kPieceBytes, 0, kPieceBytes);
   };
@@ -117,18 +117,17 @@ Status Bounce::uploadTogether(dl::CudaStream stream, char *dst, int64_t begin, i
     if (!hasMemory)
       return {kCollDevice, "the process is out of memory"};
     for (int i = 0; i < writers_ && sizeAt(i) > 0; ++i) {
-      COLL_RETURN_IF_ERROR(put(stream, dst + begin + i * kPieceBytes, pieceAt(piece_), sizeAt(i)));
+      COLL_RETURN_IF_ERROR(put(dst + begin + i * kPieceBytes, pieceAt(piece_), sizeAt(i)));
       COLL_RETURN_IF_ERROR(leavePiece());
     }
   }
   return {};
 }
 
-Status Bounce::uploadOn(dl::CudaStream stream, char *dst, int64_t bytes, const InputWriter &write) {
+Status Bounce::upload(char *dst, int64_t bytes, const InputWriter &write) {
   const bool isLarge = writers_ > 1 && bytes >= kLargeBytes;
-  if ((stream != pieceStream_ || isLarge) && pieceUsed_ > 0)
+  if (isLarge && pieceUsed_ > 0)
     COLL_RETURN_IF_ERROR(leavePiece());
-  pieceStream_ = stream;
   if (isLarge && !crew_) {
     Result<std::unique_ptr<Crew>> crew = Crew::create(writers_, Crew::First::Caller);
     if (crew)
@@ -137,13 +136,13 @@ Status Bounce::uploadOn(dl::CudaStream stream, char *dst, int64_t bytes, const I
       writers_ = 1;
   }
   if (isLarge && crew_)
-    return uploadTogether(stream, dst, 0, bytes, write);
+    return uploadTogether(dst, 0, bytes, write);
   for (int64_t done = 0; done < bytes;) {
     COLL_RETURN_IF_ERROR(awaitPiece(piece_));
     const int64_t size = std::min(kPieceBytes - pieceUsed_, bytes - done);
     char *pinned = pieceAt(piece_) + pieceUsed_;
     write(done, size, pinned);
-    COLL_RETURN_IF_ERROR(put(stream, dst + done, pinned, size));
+    COLL_RETURN_IF_ERROR(put(dst + done, pinned, size));
     pieceUsed_ += (size + kAlignment - 1) / kAlignment * kAlignment;
     done += size;
     if (pieceUsed_ == kPieceBytes)
@@ -177,8 +176,8 @@ Status Bounce::fetch(char *hostDst, const char *src, int64_t bytes) {
 //===-- inputs ahead of time ----------------------------------------------------===//
 
 Result<std::unique_ptr<GpuInputsAhead>> GpuInputsAhead::create(gpu::Gpu &gpu, dl::CudaStream stream,
-                                                               Bounce &bounce, int64_t bytes) {
-  std::unique_ptr<GpuInputsAhead> ahead(new GpuInputsAhead(gpu, stream, bounce));
+                                                               int64_t bytes, int writers) {
+  std::unique_ptr<GpuInputsAhead> ahead(new GpuInputsAhead(gpu, stream));
   Result<dl::GpuMemory> memory =
       dl::GpuMemory::create(gpu.context(), dl::GpuMemory::Kind::Device, bytes);
   if (!memory)
@@ -188,6 +187,11 @@ Result<std::unique_ptr<GpuInputsAhead>> GpuInputsAhead::create(gpu::Gpu &gpu, dl
   if (!copies)
     return copies.status();
   ahead->copies_ = *copies;
+  Result<std::unique_ptr<Bounce>> bounce =
+      Bounce::create(gpu, *copies, bytes, /*downBytes=*/0, writers);
+  if (!bounce)
+    return bounce.status();
+  ahead->bounce_ = bounce.take();
   return ahead;
 }
 
@@ -196,12 +200,13 @@ GpuInputsAhead::~GpuInputsAhead() {
     return;
   gpu::Gpu::Scope scope(gpu_);
   gpu_.drain(copies_);
+  bounce_.reset();
   gpu_.endStream(copies_);
 }
 
 Status GpuInputsAhead::bring(int64_t offset, int64_t bytes, const InputWriter &write) {
   gpu::Gpu::Scope scope(gpu_);
-  return bounce_.uploadOn(copies_, memory_.device() + offset, bytes, write);
+  return bounce_->upload(memory_.device() + offset, bytes, write);
 }
 
 Status GpuInputsAhead::take(const std::vector<Input> &inputs) {

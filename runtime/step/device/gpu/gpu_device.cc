@@ -185,7 +185,7 @@ Status GpuDevice::upload(void *dst, int64_t bytes, const InputWriter &write) {
 std::unique_ptr<InputsAhead> GpuDevice::makeInputsAhead(int64_t bytes) {
   gpu::Gpu::Scope scope(*gpu_);
   Result<std::unique_ptr<GpuInputsAhead>> made =
-      GpuInputsAhead::create(*gpu_, stream_, *bounce_, bytes);
+      GpuInputsAhead::create(*gpu_, stream_, bytes, writersOf(program_.descriptor));
   if (made)
     return made.take();
   log(LogLevel::Info,
@@ -203,10 +203,17 @@ Status GpuDevice::synchronize() {
   gpu::Gpu::Scope scope(*gpu_);
   const bool hasCalls = isRunning_ && hasGroups_ && takesGpuMemory_ && endpoint_.takesCaptures();
   const bool wasRunning = std::exchange(isRunning_, false);
-  Status status = wasRunning && tokens_ && tokens_->isUsed() ? awaitTokens() : Status();
+  const bool usesTokens = wasRunning && tokens_ && tokens_->isUsed();
+  Status status = usesTokens && !hasCalls ? awaitTokens() : Status();
   if (status.ok())
     status = hasCalls ? endpoint_.synchronize(stream_)
                       : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
+  if (usesTokens && hasCalls) {
+    if (status.ok())
+      status = tokens_->check();
+    if (!status.ok())
+      endTokens();
+  }
   if (wasRunning && traced_)
     traced_->finish(status.ok());
   traced_ = nullptr;

@@ -39,8 +39,9 @@ Status GpuDevice::execute(const Execution &execution) {
 Status GpuDevice::runOrReplay(const Execution &execution) {
   traced_ = startTrace(execution);
   tracesStream_ = traced_ != nullptr;
-  // A replay without stamps would report nothing to the trace.
-  const bool mayReplay = execution.mayCapture && (traced_ || execution.trace == 0);
+  // A replay without stamps would report nothing to the trace, unless there are none anyway: ranks
+  // that replay and ranks that do not would wait for each other.
+  const bool mayReplay = execution.mayCapture && (traced_ || cannotTrace_ || execution.trace == 0);
   const GraphKey key(execution.args, execution.results, tracesStream_);
   if (auto known = graphs_.find(key); known != graphs_.end() && mayReplay)
     return replay(known->second, execution);
