@@ -396,8 +396,12 @@ TEST_F(GpuTokensTest, AForeignRouteFailsTheStep) {
   TokenCase c = small(2, kCollF32);
   c.place();
   const Status status = failureOf(c, input(c, 4, 1), foreignRouteStep);
-  EXPECT_EQ(status.code(), kCollInvalidCall) << status.toString();
-  EXPECT_TRUE(contains(status, "the route is not of a dispatch like this")) << status.toString();
+  // Both ranks find something wrong, each of its own; the first to say so is reported.
+  const bool isOfRoute = status.code() == kCollInvalidCall &&
+                         contains(status, "the route is not of a dispatch like this");
+  const bool isOfRows = status.code() == kCollMismatch &&
+                        contains(status, "other rows return than the dispatch has received");
+  EXPECT_TRUE(isOfRoute || isOfRows) << status.toString();
 }
 
 TEST_F(GpuTokensTest, RoutesOfDifferentDispatchesFailTheStep) {
