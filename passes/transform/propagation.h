@@ -132,7 +132,7 @@ private:
   llvm::SetVector<Operation *> pins_;
   /// The pins that `regainSplits` or `scatterSums` inserted, while it is open whether they pay.
   SmallVector<ReshardOp> regained_;
-  /// Those of `scatterSums`.
+  /// The members of `pins_` that `scatterSums` inserted.
   llvm::DenseSet<Operation *> sums_;
   /// Per value: the different shardings that its uses asked for in the round before.
   llvm::DenseMap<Value, SmallVector<ShardingAttr, 2>> requests_;
