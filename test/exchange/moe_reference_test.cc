@@ -220,8 +220,8 @@ TEST(MoeReferenceTest, BadInputIsRefusedByName) {
   bad.tokens.x = x + 1;
   EXPECT_EQ(refusal(bad), "rank 0: moe: `x` is null or not aligned to 16 bytes");
   bad = good;
-  bad.tokens.dtype = static_cast<CollDtype>(99);
-  EXPECT_EQ(refusal(bad), "rank 0: moe: there is no type 99");
+  bad.tokens.dtype = static_cast<CollDtype>(15);
+  EXPECT_EQ(refusal(bad), "rank 0: moe: there is no type 15");
   bad = good;
   bad.tokens.numScales = 1;
   EXPECT_EQ(refusal(bad), "rank 0: moe: `scales` and numScales do not go together");

@@ -83,10 +83,10 @@ int32_t issueChecked(CollContext &ctx, Call &call, const CallCodes &codes, int32
   ++ctx.numCalls;
   const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
   uint64_t number = ctx.recorder.begin(call, group, bytes);
-  // A call that a graph captures is reported to the trace when the graph is replayed.
   const bool isOnStream = call.stream && ctx.device->tracesStream();
-  traceBegin(call, isOnStream && ctx.device->isCapturing() ? nullptr : &members, ctx.functionTrace,
-             bytes);
+  // A call that a graph captures is reported to the trace when the graph is replayed.
+  const bool isCaptured = call.stream && ctx.device->isCapturing();
+  traceBegin(call, isCaptured ? nullptr : &members, ctx.functionTrace, bytes);
   if (isOnStream)
     ctx.device->beginCall(call, members, bytes);
   Status status =

@@ -176,9 +176,16 @@ TEST_F(GpuHostTest, ATraceThatCannotBeIsMissingAndTheRunStands) {
   Listener listener;
   rt::ScopedTraceSink listen(&listener);
   EXPECT_EQ(train(*executor), expected_);
-  EXPECT_EQ(listener.count(TraceLevel::Device, TracePhase::Begin, false), 0);
-  EXPECT_EQ(listener.count(TraceLevel::Call, TracePhase::End, false), kRanks * kSteps);
-  EXPECT_EQ(cuda_.calls("graphLaunch"), 0);
+  for (bool isReplay : {false, true})
+    EXPECT_EQ(listener.count(TraceLevel::Device, TracePhase::Begin, isReplay), 0);
+  for (TracePhase phase : {TracePhase::Begin, TracePhase::End})
+    EXPECT_EQ(listener.count(TraceLevel::Call, phase, false), kRanks * kEager);
+  const auto replays =
+      std::count_if(listener.events.begin(), listener.events.end(), [](const TraceEvent &event) {
+        return event.level == TraceLevel::Launch && event.name == std::string_view("replay");
+      });
+  EXPECT_EQ(replays, kRanks * (kSteps - kEager));
+  EXPECT_EQ(cuda_.calls("graphLaunch"), replays);
 }
 
 TEST_F(GpuHostTest, StampsThatFailChangeNothing) {

@@ -66,7 +66,8 @@ public:
   Result<void *> constants() override { return static_cast<void *>(constants_); }
 
 private:
-  // The buffers with which a graph was captured, and whether it stamps its work.
+  // The buffers with which a graph was captured, and whether somebody listened: only then it stamps
+  // its work, and tags its calls for profilers.
   using GraphKey = std::tuple<std::vector<void *>, std::vector<void *>, bool>;
   struct Graph {
     dl::CudaGraphExec exec = nullptr;

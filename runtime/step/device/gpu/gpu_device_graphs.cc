@@ -39,13 +39,13 @@ Status GpuDevice::execute(const Execution &execution) {
 Status GpuDevice::runOrReplay(const Execution &execution) {
   traced_ = startTrace(execution);
   tracesStream_ = traced_ != nullptr;
-  // A replay without stamps would report nothing to the trace, unless there are none anyway: ranks
-  // that replay and ranks that do not would wait for each other.
-  const bool mayReplay = execution.mayCapture && (traced_ || cannotTrace_ || execution.trace == 0);
-  const GraphKey key(execution.args, execution.results, tracesStream_);
-  if (auto known = graphs_.find(key); known != graphs_.end() && mayReplay)
+  // Also where the GPU's part of the trace is missing: if some ranks replayed and others did not,
+  // they would wait for each other.
+  const GraphKey key(execution.args, execution.results, execution.trace != 0);
+  if (auto known = graphs_.find(key); known != graphs_.end() && execution.mayCapture)
     return replay(known->second, execution);
-  if (!mayReplay || !mayCapture() || eagerRuns_ < kEagerRuns || graphs_.size() == kMostGraphs) {
+  if (!execution.mayCapture || !mayCapture() || eagerRuns_ < kEagerRuns ||
+      graphs_.size() == kMostGraphs) {
     ++eagerRuns_;
     return runEagerly(execution);
   }
@@ -112,9 +112,11 @@ Result<GpuDevice::Graph> GpuDevice::capture(const Execution &execution) {
 
 Status GpuDevice::replay(Graph &graph, const Execution &execution) {
   ++graph.replays;
-  if (!traced_)
-    return check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
-  const uint64_t span = traced_->replay(graph.works, graph.replays);
+  uint64_t span = 0;
+  if (traced_)
+    span = traced_->replay(graph.works, graph.replays);
+  else if (execution.trace != 0)
+    span = traceBeginSpan(TraceLevel::Launch, execution.rank, /*op=*/-1, "replay", execution.trace);
   Status status = check(gpu_->cuda().graphLaunch(graph.exec, stream_), "cuGraphLaunch");
   traceEndSpan(TraceLevel::Launch, execution.rank, /*op=*/-1, span, !status.ok());
   return status;
