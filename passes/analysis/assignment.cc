@@ -118,9 +118,22 @@ static void passPartial(Operation *op, const ShardingRule &rule, ShardingAttr re
     partial.push_back(rule.initOperand);
   if (partial.empty())
     return;
-  assignment.linearSet = findLinearSet(op, rule, operands, partial, [&](Value value) {
+  auto isNeutral = [&](Value value) {
     return value == init || isIdentity(value, ReductionKind::Sum);
-  });
+  };
+  assignment.linearSet = findLinearSet(op, rule, operands, partial, isNeutral);
+  // Otherwise some of them are combined, as one factor of a product whose factors are both partial.
+  for (ArrayRef<int64_t> set : rule.linearSets) {
+    if (assignment.linearSet >= 0)
+      break;
+    SmallVector<int64_t> passing = llvm::filter_to_vector(
+        partial, [&](int64_t index) { return llvm::is_contained(set, index); });
+    if (passing.empty())
+      continue;
+    assignment.linearSet = findLinearSet(op, rule, operands, passing, isNeutral);
+    if (assignment.linearSet >= 0)
+      partial = passing;
+  }
   if (assignment.linearSet >= 0)
     llvm::append_range(assignment.linearAxes, operands[partial.front()].getPartialAxes());
 }
