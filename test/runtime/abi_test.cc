@@ -421,6 +421,27 @@ TEST_F(AbiTest, ContractionsEndInTheGradientOfGelu) {
   EXPECT_NEAR(columns[1], 30 * 1.0829640838 - 20 * 0.0829640838, 1e-4);
 }
 
+TEST_F(AbiTest, TheGradientOfGeluWithoutRowsHasSumsOfZero) {
+  for (const auto &[dtype, bytes] : {std::pair(kCollF32, size_t{12}), {kCollBf16, size_t{6}}}) {
+    char columns[16];
+    std::fill_n(columns, sizeof(columns), 'x');
+    CollContraction c = contractionOf(dtype, dtype, 0, 3, 1);
+    c.epilogue = kCollEpilogueGeluGradient;
+    c.kept = columns;
+    EXPECT_EQ(abi_.contract(ctx(), -1, &c, nullptr, b_, nullptr), kCollOk);
+    EXPECT_EQ(std::string(columns, bytes), std::string(bytes, 0));
+    EXPECT_EQ(columns[bytes], 'x');
+    // Without columns there are no sums, and what a gelu keeps has no elements.
+    c.n = 0;
+    c.kept = columns + bytes;
+    EXPECT_EQ(abi_.contract(ctx(), -1, &c, nullptr, b_, nullptr), kCollOk);
+    c.n = 3;
+    c.epilogue = kCollEpilogueGelu;
+    EXPECT_EQ(abi_.contract(ctx(), -1, &c, nullptr, b_, nullptr), kCollOk);
+    EXPECT_EQ(columns[bytes], 'x');
+  }
+}
+
 TEST_F(AbiTest, MatricesOfABatchMayStandSideBySide) {
   a_[0] = 2;
   a_[1] = 3;

@@ -1,5 +1,6 @@
 #include "runtime/step/abi/calls.h"
 
+#include "runtime/base/dtype.h"
 #include "runtime/step/abi/call_trace.h"
 #include "runtime/step/abi/guarded.h"
 #include "runtime/step/device/attention.h"
@@ -65,6 +66,14 @@ int32_t attend(CollContext *ctx, int32_t op, const CollAttention *call,
   });
 }
 
+// Sums of columns without rows are zeros; a contraction without elements has no other result.
+Status finishEmpty(Device &device, const CallSite &site, const CollContraction &c) {
+  if (c.epilogue != kCollEpilogueGeluGradient || !c.kept || c.n == 0)
+    return {};
+  const char zero = 0;
+  return device.fill(site, c.kept, &zero, 1, c.n * dtypeSize(static_cast<CollDtype>(c.dtype_out)));
+}
+
 } // namespace
 
 int32_t coll_abi_launch(CollContext *ctx, int32_t op, int32_t kernel, const void *const *args,
@@ -125,8 +134,9 @@ int32_t coll_abi_contract(CollContext *ctx, int32_t op, const CollContraction *c
     if (!contraction)
       return Status::invalid("the contraction is null");
     Status status = checkContraction(*contraction, a, b, out);
-    if (status.ok() && !isEmpty(*contraction))
-      status = device.contract(site, *contraction, a, b, out);
+    if (status.ok())
+      status = isEmpty(*contraction) ? finishEmpty(device, site, *contraction)
+                                     : device.contract(site, *contraction, a, b, out);
     return status.ok() ? status : status.annotate(describe(*contraction));
   });
 }

@@ -28,7 +28,7 @@ inline bool hasGelu(const CollContraction &c) {
   return c.epilogue == kCollEpilogueGelu || c.epilogue == kCollEpilogueBiasGelu;
 }
 
-// Whether it computes nothing: `out` is empty.
+// Whether `out` is empty. Column sums (CollContraction::kept) then are zeros.
 inline bool isEmpty(const CollContraction &c) { return c.batch == 0 || c.m == 0 || c.n == 0; }
 
 // Computes a valid contraction on the calling thread. f32 and f64 use the matrix library (gemm.h);
