@@ -105,8 +105,9 @@ Status Executor::Impl::createRank(const Affinity &affinity, int rank,
   if (!endpoint)
     return endpoint.status();
   int index = classOfRank[static_cast<size_t>(rank)];
-  Result<std::unique_ptr<RankState>> state = RankState::create(
-      rank, index, classes[static_cast<size_t>(index)], options.job, endpoint.take());
+  Result<std::unique_ptr<RankState>> state =
+      RankState::create(rank, index, classes[static_cast<size_t>(index)], options.job,
+                        options.timeoutUs, endpoint.take());
   if (!state)
     return state.status();
   made = state.take();
@@ -323,7 +324,9 @@ Result<std::unique_ptr<Executor>> Executor::create(std::vector<Program> classes,
   impl->options = options;
   impl->classOfRank = std::move(job.classOfRank);
   impl->signature = std::move(job.signature);
-  backendOptions.timeoutUs = options.timeoutUs != 0 ? options.timeoutUs : envInt(EnvVar::TimeoutUs);
+  if (options.timeoutUs == 0)
+    impl->options.timeoutUs = envInt(EnvVar::TimeoutUs);
+  backendOptions.timeoutUs = impl->options.timeoutUs;
   Result<std::unique_ptr<Backend>> backend = createBackend(options.backend, backendOptions);
   if (!backend)
     return backend.status();

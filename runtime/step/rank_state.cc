@@ -26,11 +26,13 @@ int updatedArg(const Descriptor &descriptor, size_t k) {
 Result<std::unique_ptr<RankState>> RankState::create(int rank, int programIndex,
                                                      const Program &program,
                                                      const std::optional<JobOptions> &job,
+                                                     int64_t timeoutUs,
                                                      std::unique_ptr<Endpoint> endpoint) {
   std::unique_ptr<RankState> state(new RankState());
   state->program_ = &program;
   state->endpoint_ = std::move(endpoint);
-  Result<std::unique_ptr<Device>> device = makeDevice(rank, job, program, *state->endpoint_);
+  Result<std::unique_ptr<Device>> device =
+      makeDevice(rank, job, program, *state->endpoint_, timeoutUs);
   if (!device)
     return device.status();
   state->device_ = device.take();

@@ -21,12 +21,11 @@ int updatedArg(const Descriptor &descriptor, size_t k);
 // Belongs to the rank's thread while a task runs, to the executor's caller otherwise.
 class RankState {
 public:
-  // `program` must outlive the state. The job, if there is one, may name the GPU. Call allocate()
-  // next.
-  static Result<std::unique_ptr<RankState>> create(int rank, int programIndex,
-                                                   const Program &program,
-                                                   const std::optional<JobOptions> &job,
-                                                   std::unique_ptr<Endpoint> endpoint);
+  // `program` must outlive the state. The job, if there is one, may name the GPU. `timeoutUs`:
+  // longest wait of the device for another rank. Call allocate() next.
+  static Result<std::unique_ptr<RankState>>
+  create(int rank, int programIndex, const Program &program, const std::optional<JobOptions> &job,
+         int64_t timeoutUs, std::unique_ptr<Endpoint> endpoint);
 
   // Allocates the buffers, once. If ranks meet to allocate, all of them call it in a stretch of the
   // program.

@@ -235,7 +235,8 @@ protected:
     program_ = program(1, localStep);
     backend_ = createBackend("threads", {}).take();
     endpoint_ = backend_->endpoint(0).take();
-    Result<std::unique_ptr<GpuDevice>> made = GpuDevice::create(platform_, 0, program_, *endpoint_);
+    Result<std::unique_ptr<GpuDevice>> made =
+        GpuDevice::create(platform_, 0, program_, *endpoint_, TokenOptions());
     ASSERT_TRUE(made.ok()) << made.status().toString();
     device_ = made.take();
     constexpr int64_t kRoom = 8 << 20;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -171,14 +172,25 @@ protected:
                        [](void *) { return Status(); }};
     return platform;
   }
+  // The same; but the first of these kernels to be launched ends only after three seconds.
+  static Status widenLate(const kernels::WidenExperts &args, void *stream) {
+    using Clock = std::chrono::steady_clock;
+    if (!isFirstLate.exchange(true))
+      (void)dl::FakeCuda::enqueue(static_cast<dl::CudaStream>(stream), [] {
+        const Clock::time_point end = Clock::now() + std::chrono::seconds(3);
+        return [end] { return Clock::now() >= end; };
+      });
+    return emulated<kernels::emulateWidenExperts, kernels::WidenExperts>(args, stream);
+  }
 
   std::unique_ptr<Executor> start(const TokenCase &c, bool isOnGpu, CollEntry step = tokenCaseStep,
-                                  bool graphs = true) {
+                                  bool graphs = true, int64_t timeoutUs = 0) {
     current = &c;
     Result<Program> program = Program::create(textOf(c, isOnGpu), step, nullptr);
     EXPECT_TRUE(program.ok()) << program.status().toString();
     ExecutorOptions options;
     options.graphs = graphs;
+    options.timeoutUs = timeoutUs;
     Result<std::unique_ptr<Executor>> executor = Executor::create({*program}, options);
     EXPECT_TRUE(executor.ok()) << executor.status().toString();
     if (!executor || !(*executor)->initialize({bytesOf(c.outBytes * c.ranks)}).ok())
@@ -258,6 +270,7 @@ protected:
   }
 
   static inline std::atomic<int> launches{0};
+  static inline std::atomic<bool> isFirstLate{false};
 
   std::minstd_rand random_{7};
   dl::FakeCuda cuda_{2};
@@ -428,6 +441,24 @@ TEST_F(GpuTokensTest, ARankThatFailsEndsTheOthers) {
   const Status status = failureOf(c, input(c, 6, 1));
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(contains(status, "rank 1")) << status.toString();
+}
+
+// COLL_TIMEOUT_US, a minute, would let the late rank come in time.
+TEST_F(GpuTokensTest, KernelsWaitAsLongAsTheCallerOfTheExecutorSays) {
+  GpuPlatform platform = platformOf(cuda_);
+  platform.tokens.widen = widenLate;
+  const ScopedGpuPlatform late(platform);
+  TokenCase c = small(2, kCollBf16);
+  c.place();
+  isFirstLate = true; // not in the step that connects the ranks
+  std::unique_ptr<Executor> executor =
+      start(c, /*isOnGpu=*/true, tokenCaseStep, /*graphs=*/false, /*timeoutUs=*/1'000'000);
+  ASSERT_TRUE(executor);
+  ASSERT_TRUE(executor->step({input(c, 4, 1)}).ok());
+  isFirstLate = false;
+  const Status status = executor->step({input(c, 4, 1)}).status();
+  EXPECT_EQ(status.code(), kCollTimeout) << status.toString();
+  EXPECT_TRUE(contains(status, "did not arrive before the deadline")) << status.toString();
 }
 
 } // namespace

@@ -23,7 +23,8 @@ int ordinalOf(int rank, const std::optional<JobOptions> &job, int gpus) {
 }
 
 Result<std::unique_ptr<Device>> makeGpuDevice(int rank, const std::optional<JobOptions> &job,
-                                              const Program &program, Endpoint &endpoint) {
+                                              const Program &program, Endpoint &endpoint,
+                                              int64_t timeoutUs) {
   Result<GpuPlatform> platform = gpuPlatform();
   if (!platform)
     return platform.status().annotate("the step was compiled for GPUs");
@@ -32,8 +33,10 @@ Result<std::unique_ptr<Device>> makeGpuDevice(int rank, const std::optional<JobO
       dl::cudaStatus(*platform->cuda, platform->cuda->deviceGetCount(&gpus), "cuDeviceGetCount"));
   if (gpus == 0)
     return Status(kCollUnsupported, "the step was compiled for GPUs: there is no GPU");
+  TokenOptions tokens;
+  tokens.timeoutUs = timeoutUs;
   Result<std::unique_ptr<GpuDevice>> device =
-      GpuDevice::create(*platform, ordinalOf(rank, job, gpus), program, endpoint);
+      GpuDevice::create(*platform, ordinalOf(rank, job, gpus), program, endpoint, tokens);
   if (!device)
     return device.status().annotate("rank " + std::to_string(rank));
   return std::unique_ptr<Device>(device.take());
@@ -42,9 +45,10 @@ Result<std::unique_ptr<Device>> makeGpuDevice(int rank, const std::optional<JobO
 } // namespace
 
 Result<std::unique_ptr<Device>> makeDevice(int rank, const std::optional<JobOptions> &job,
-                                           const Program &program, Endpoint &endpoint) {
+                                           const Program &program, Endpoint &endpoint,
+                                           int64_t timeoutUs) {
   if (program.descriptor.isOnGpu)
-    return makeGpuDevice(rank, job, program, endpoint);
+    return makeGpuDevice(rank, job, program, endpoint, timeoutUs);
   return std::unique_ptr<Device>(std::make_unique<HostDevice>(program.data.constants));
 }
 

@@ -13,9 +13,10 @@ namespace coll::rt {
 // On the host, or on a GPU if the descriptor says so. The GPU is the one that the job names for
 // this process; otherwise the ranks of a machine take its GPUs in order, and start again at the
 // first if there are more ranks. kCollUnsupported, with the reason, if there is no GPU that can be
-// used. `program` and `endpoint` outlive the device.
+// used. `program` and `endpoint` outlive the device. `timeoutUs`: longest wait for another rank.
 Result<std::unique_ptr<Device>> makeDevice(int rank, const std::optional<JobOptions> &job,
-                                           const Program &program, Endpoint &endpoint);
+                                           const Program &program, Endpoint &endpoint,
+                                           int64_t timeoutUs);
 
 } // namespace coll::rt
 

@@ -4,7 +4,8 @@
 
 namespace coll::rt {
 
-std::unique_ptr<TokensOnGpu> TokensOnGpu::create(gpu::Gpu &, const TokenKernels &, dl::CudaStream) {
+std::unique_ptr<TokensOnGpu> TokensOnGpu::create(gpu::Gpu &, const TokenKernels &, dl::CudaStream,
+                                                 const TokenOptions &) {
   return nullptr;
 }
 

@@ -37,8 +37,9 @@ std::string refusalOf(int64_t ranks, const RouteShape &shape, int64_t rowBytes,
 
 class Exchange final : public TokensOnGpu {
 public:
-  Exchange(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaStream stream)
-      : gpu_(gpu), kernels_(kernels), stream_(stream) {}
+  Exchange(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaStream stream,
+           const TokenOptions &options)
+      : gpu_(gpu), kernels_(kernels), stream_(stream), options_(options) {}
 
   Result<Way> agree(const TokenDispatch &dispatch, int32_t &serial, const TokenPlace &place,
                     bool isCapturing) override;
@@ -79,6 +80,7 @@ private:
   gpu::Gpu &gpu_;
   const TokenKernels kernels_;
   const dl::CudaStream stream_;
+  const TokenOptions options_;
   std::map<const Communicator *, Group> groups_;
   // Also those that were too small for later calls: graphs use them, and freeing memory waits for
   // all kernels of the GPU, one of which may wait for this rank.
@@ -154,7 +156,8 @@ Status Exchange::makeRoom(Group &group, TokenNeed need, TokenCalls &calls,
     need = {std::max(need.halfBytes, size.halfBytes),
             std::max(need.scratchBytes, size.scratchBytes)};
   }
-  Result<std::unique_ptr<TokenRoom>> room = TokenRoom::open(gpu_, kernels_, stream_, need, calls);
+  Result<std::unique_ptr<TokenRoom>> room =
+      TokenRoom::open(gpu_, kernels_, stream_, options_, need, calls);
   if (!room && room.status().code() != kCollUnsupported)
     return room.status();
   if (!room) {
@@ -336,8 +339,9 @@ Status Exchange::check() {
 } // namespace
 
 std::unique_ptr<TokensOnGpu> TokensOnGpu::create(gpu::Gpu &gpu, const TokenKernels &kernels,
-                                                 dl::CudaStream stream) {
-  return std::make_unique<Exchange>(gpu, kernels, stream);
+                                                 dl::CudaStream stream,
+                                                 const TokenOptions &options) {
+  return std::make_unique<Exchange>(gpu, kernels, stream, options);
 }
 
 } // namespace coll::rt

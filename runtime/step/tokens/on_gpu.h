@@ -35,12 +35,16 @@ struct TokenKernels {
   Status (*rehearse)(void *stream) = kernels::rehearseTokenKernels;
 };
 
+struct TokenOptions {
+  int64_t timeoutUs = 60'000'000; // longest wait for another rank, on the GPU and on the host
+};
+
 // Belongs to the rank's thread, on which the GPU is current.
 class TokensOnGpu {
 public:
   // Null if this build has no MoeBuffer. `gpu` outlives the object, and `stream` is the rank's.
   static std::unique_ptr<TokensOnGpu> create(gpu::Gpu &gpu, const TokenKernels &kernels,
-                                             dl::CudaStream stream);
+                                             dl::CudaStream stream, const TokenOptions &options);
   virtual ~TokensOnGpu() = default;
 
   enum class Way { Gpu, Host };

@@ -113,7 +113,7 @@ TokenNeed tokenNeed(int64_t capacity, int64_t rowBytes, int64_t numScales, int64
 }
 
 Status TokenRoom::prepare(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaStream stream,
-                          const TokenCalls &calls) {
+                          const TokenOptions &options, const TokenCalls &calls) {
   Result<MoePlatform> platform = moePlatform();
   if (!platform)
     return platform.status();
@@ -128,14 +128,14 @@ Status TokenRoom::prepare(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaSt
     *memory = made.take();
   }
   std::memset(error_.host(), 0, sizeof(uint32_t));
-  MoeBufferOptions options;
-  options.rank = static_cast<int>(calls.me());
-  options.numRanks = static_cast<int>(calls.n());
-  options.nvlBytes = 2 * size_.halfBytes;
-  options.device = gpu.ordinal();
-  options.timeoutUs = envInt(EnvVar::TimeoutUs);
-  options.stream = stream;
-  Result<std::unique_ptr<MoeBuffer>> made = MoeBuffer::create(options);
+  MoeBufferOptions exchange;
+  exchange.rank = static_cast<int>(calls.me());
+  exchange.numRanks = static_cast<int>(calls.n());
+  exchange.nvlBytes = 2 * size_.halfBytes;
+  exchange.device = gpu.ordinal();
+  exchange.timeoutUs = options.timeoutUs;
+  exchange.stream = stream;
+  Result<std::unique_ptr<MoeBuffer>> made = MoeBuffer::create(exchange);
   if (!made)
     return made.status();
   buffer_ = made.take();
@@ -151,11 +151,12 @@ Status TokenRoom::prepare(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaSt
 }
 
 Result<std::unique_ptr<TokenRoom>> TokenRoom::open(gpu::Gpu &gpu, const TokenKernels &kernels,
-                                                   dl::CudaStream stream, const TokenNeed &need,
-                                                   TokenCalls &calls) {
+                                                   dl::CudaStream stream,
+                                                   const TokenOptions &options,
+                                                   const TokenNeed &need, TokenCalls &calls) {
   std::unique_ptr<TokenRoom> room(new TokenRoom());
   room->size_ = {roundUp(need.halfBytes), need.scratchBytes};
-  Status ready = room->prepare(gpu, kernels, stream, calls);
+  Status ready = room->prepare(gpu, kernels, stream, options, calls);
   Offer mine = offerOf(ready);
   if (ready.ok()) {
     mine.card = room->buffer_->card();

@@ -40,8 +40,8 @@ public:
   // All members call it, with the same need. kCollUnsupported on all of them, with the rank and its
   // reason, if one of them cannot exchange tokens on its GPU. Blocks.
   static Result<std::unique_ptr<TokenRoom>> open(gpu::Gpu &gpu, const TokenKernels &kernels,
-                                                 dl::CudaStream stream, const TokenNeed &need,
-                                                 TokenCalls &calls);
+                                                 dl::CudaStream stream, const TokenOptions &options,
+                                                 const TokenNeed &need, TokenCalls &calls);
 
   const TokenNeed &size() const { return size_; }
   MoeBuffer &buffer() const { return *buffer_; }
@@ -53,7 +53,7 @@ public:
 
 private:
   Status prepare(gpu::Gpu &gpu, const TokenKernels &kernels, dl::CudaStream stream,
-                 const TokenCalls &calls);
+                 const TokenOptions &options, const TokenCalls &calls);
 
   TokenNeed size_;
   MoeConfig config_;

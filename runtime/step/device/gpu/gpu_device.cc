@@ -56,13 +56,14 @@ int writersOf(const Descriptor &descriptor) {
 } // namespace
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::create(const GpuPlatform &platform, int ordinal,
-                                                     const Program &program, Endpoint &endpoint) {
+                                                     const Program &program, Endpoint &endpoint,
+                                                     const TokenOptions &tokens) {
   std::unique_ptr<GpuDevice> device(new GpuDevice(platform, program, endpoint));
-  COLL_RETURN_IF_ERROR(device->open(ordinal));
+  COLL_RETURN_IF_ERROR(device->open(ordinal, tokens));
   return device;
 }
 
-Status GpuDevice::open(int ordinal) {
+Status GpuDevice::open(int ordinal, const TokenOptions &tokens) {
   Result<std::unique_ptr<gpu::Gpu>> opened =
       gpu::Gpu::open(*platform_.cuda, ordinal, "the step", /*keepsContext=*/false);
   if (!opened)
@@ -87,7 +88,7 @@ Status GpuDevice::open(int ordinal) {
   bounce_ = bounce.take();
   staging_ = std::make_unique<PinnedPool>(*gpu_);
   if (envInt(EnvVar::GpuTokens) != 0)
-    tokens_ = TokensOnGpu::create(*gpu_, platform_.tokens, stream_);
+    tokens_ = TokensOnGpu::create(*gpu_, platform_.tokens, stream_, tokens);
   return {};
 }
 

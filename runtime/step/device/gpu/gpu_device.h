@@ -30,7 +30,8 @@ class GpuDevice final : public Device {
 public:
   // `program` and `endpoint` outlive the device. `ordinal` is the GPU's number.
   static Result<std::unique_ptr<GpuDevice>> create(const GpuPlatform &platform, int ordinal,
-                                                   const Program &program, Endpoint &endpoint);
+                                                   const Program &program, Endpoint &endpoint,
+                                                   const TokenOptions &tokens);
   ~GpuDevice() override;
 
   bool isHost() const override { return false; }
@@ -78,7 +79,7 @@ private:
   GpuDevice(const GpuPlatform &platform, const Program &program, Endpoint &endpoint)
       : platform_(platform), program_(program), endpoint_(endpoint) {}
 
-  Status open(int ordinal);
+  Status open(int ordinal, const TokenOptions &tokens);
   // Allocates the memory of all buffers.
   Result<char *> takeMemory(int64_t bytes, Communicator *members);
   Status uploadConstants(char *to);
