@@ -38,8 +38,9 @@ struct TokenCase {
   int64_t hidden = 16, numScales = 0;
   std::vector<int64_t> capacity; // by rank
   CollDtype dtype = kCollF32, summed = kCollF32, index = kCollI32;
-  int failing = -1;   // this rank returns before its first combine
-  bool mixes = false; // odd ranks combine along the other route
+  int failing = -1;      // this rank returns before its first combine
+  bool mixes = false;    // odd ranks combine along the other route
+  bool isPaired = false; // ranks 0 and 1 are a group, 2 and 3, and so on
 
   void place();
   int64_t rowBytes() const { return hidden * dtypeSize(dtype); }
@@ -132,6 +133,13 @@ std::string textOf(const TokenCase &c, bool isOnGpu) {
   };
   std::string text = descriptorText(c.ranks);
   text.resize(text.find(R"("args")"));
+  if (c.isPaired) {
+    std::string pairs;
+    for (int rank = 0; rank < c.ranks; rank += 2)
+      pairs += (rank ? ",[" : "[") + std::to_string(rank) + "," + std::to_string(rank + 1) + "]";
+    const size_t begin = text.find(R"("groups")");
+    text.replace(begin, text.find(R"(,"ops")") - begin, R"("groups":[[)" + pairs + "]]");
+  }
   if (isOnGpu)
     text.insert(1, R"("device":"gpu",)");
   return text + R"("args":[)" + tensor("out", "state", c.outBytes) + "}," +
@@ -365,6 +373,31 @@ TEST_F(GpuTokensTest, RanksThatShareAGpuNeedQueues) {
     compare(c, 3, 2 * ranks, 1);
     EXPECT_EQ(launches > 0, ranks == 2) << ranks;
   }
+}
+
+TEST_F(GpuTokensTest, GroupsThatShareAGpuNeedQueues) {
+  TokenCase c = small(4, kCollBf16); // each group has both GPUs
+  c.isPaired = true;
+  for (const char *queues : {"8", "32"}) {
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", queues, 1);
+    launches = 0;
+    compare(c, 3, 4, 1);
+    EXPECT_EQ(launches > 0, std::string(queues) == "32");
+  }
+}
+
+TEST_F(GpuTokensTest, GroupsThatShareAGpuShareItsMultiprocessors) {
+  setenv("COLL_LOG", "info", 1);
+  for (int ranks : {2, 8}) { // on two GPUs with 132 multiprocessors
+    TokenCase c = small(ranks, kCollBf16);
+    c.isPaired = true;
+    testing::internal::CaptureStderr();
+    compare(c, 1, 4, 1);
+    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string blocks = ranks == 2 ? "with 24 blocks" : "with 16 blocks";
+    EXPECT_NE(log.find("exchanged by the GPUs, " + blocks), std::string::npos) << log;
+  }
+  unsetenv("COLL_LOG");
 }
 
 TEST_F(GpuTokensTest, RanksThatCannotMakeTheExchangeAgree) {

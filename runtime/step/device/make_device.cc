@@ -22,6 +22,11 @@ int ordinalOf(int rank, const std::optional<JobOptions> &job, int gpus) {
   return rank % gpus;
 }
 
+// The ranks of this process on one of its GPUs: a process of a job has one rank.
+int ranksOn(int ordinal, const std::optional<JobOptions> &job, int gpus, int ranks) {
+  return job ? 1 : (ranks - 1 - ordinal) / gpus + 1;
+}
+
 Result<std::unique_ptr<Device>> makeGpuDevice(int rank, const std::optional<JobOptions> &job,
                                               const Program &program, Endpoint &endpoint,
                                               int64_t timeoutUs) {
@@ -33,10 +38,12 @@ Result<std::unique_ptr<Device>> makeGpuDevice(int rank, const std::optional<JobO
       dl::cudaStatus(*platform->cuda, platform->cuda->deviceGetCount(&gpus), "cuDeviceGetCount"));
   if (gpus == 0)
     return Status(kCollUnsupported, "the step was compiled for GPUs: there is no GPU");
+  const int ordinal = ordinalOf(rank, job, gpus);
   TokenOptions tokens;
   tokens.timeoutUs = timeoutUs;
+  tokens.ranksOnGpu = ranksOn(ordinal, job, gpus, program.descriptor.numRanks());
   Result<std::unique_ptr<GpuDevice>> device =
-      GpuDevice::create(*platform, ordinalOf(rank, job, gpus), program, endpoint, tokens);
+      GpuDevice::create(*platform, ordinal, program, endpoint, tokens);
   if (!device)
     return device.status().annotate("rank " + std::to_string(rank));
   return std::unique_ptr<Device>(device.take());

@@ -37,6 +37,9 @@ struct TokenKernels {
 
 struct TokenOptions {
   int64_t timeoutUs = 60'000'000; // longest wait for another rank, on the GPU and on the host
+  // Ranks of this process's program on the GPU, in this rank's groups or not: their kernels run at
+  // the same time.
+  int ranksOnGpu = 1;
 };
 
 // Belongs to the rank's thread, on which the GPU is current.

@@ -24,6 +24,7 @@ int64_t roundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * 
 struct Offer {
   int32_t isGood = 0;
   int32_t processors = 0; // of its GPU
+  int32_t ranksOnGpu = 1; // TokenOptions
   char why[256] = {};     // not good
   MoeCard card;
 };
@@ -55,27 +56,22 @@ Result<std::vector<Offer>> meet(TokenCalls &calls, const Offer &mine) {
   return offers;
 }
 
-// Members on this member's GPU.
-int sharersOf(const std::vector<Offer> &offers, const Offer &mine) {
-  return static_cast<int>(std::count_if(offers.begin(), offers.end(), [&](const Offer &other) {
-    return other.card.device == mine.card.device;
-  }));
-}
-
-// Blocks for each kernel: those of all members on a GPU run at the same time.
+// Blocks for each kernel: those of all ranks on a GPU run at the same time.
 int smsFor(const std::vector<Offer> &offers) {
   int sms = kMostSms;
   for (const Offer &offer : offers)
-    sms = std::min(sms, offer.processors / (kSharesOfGpu * sharersOf(offers, offer)));
+    sms = std::min(sms, offer.processors / (kSharesOfGpu * offer.ranksOnGpu));
   return std::max(sms / 2 * 2, 2);
 }
 
 // Ok, or why kernels of these members, of one process, could wait for each other for ever: in a
-// queue of the GPU that two streams share, one kernel would be behind another that waits for it.
+// queue of the GPU that two streams share, one kernel would be behind another that waits for it,
+// or for a member of another group that is behind a third.
 Status checkQueues(const std::vector<Offer> &offers) {
-  const bool isShared = std::any_of(offers.begin(), offers.end(), [&](const Offer &offer) {
-    return sharersOf(offers, offer) > 1;
-  });
+  // A member that is alone waits for nobody.
+  const bool isShared =
+      offers.size() > 1 && std::any_of(offers.begin(), offers.end(),
+                                       [](const Offer &offer) { return offer.ranksOnGpu > 1; });
   const std::string queues = foreignEnv("CUDA_DEVICE_MAX_CONNECTIONS").value_or("8");
   return !isShared || std::atoi(queues.c_str()) >= kQueues
              ? Status()
@@ -158,6 +154,7 @@ Result<std::unique_ptr<TokenRoom>> TokenRoom::open(gpu::Gpu &gpu, const TokenKer
   room->size_ = {roundUp(need.halfBytes), need.scratchBytes};
   Status ready = room->prepare(gpu, kernels, stream, options, calls);
   Offer mine = offerOf(ready);
+  mine.ranksOnGpu = options.ranksOnGpu;
   if (ready.ok()) {
     mine.card = room->buffer_->card();
     ready = gpu.context()->check(
