@@ -58,6 +58,31 @@ private:
 
 } // namespace
 
+Greeting greetingOf(const TokenDispatch &dispatch, int32_t serial) {
+  Greeting greeting;
+  greeting.dtype = dispatch.dtype;
+  greeting.hidden = dispatch.hidden;
+  greeting.topk = dispatch.shape.topk;
+  greeting.localExperts = dispatch.localExperts;
+  greeting.numScales = dispatch.numScales;
+  greeting.serial = serial;
+  greeting.tokens = dispatch.shape.tokens;
+  greeting.capacity = dispatch.shape.capacity;
+  return greeting;
+}
+
+Greeting greetingOf(const TokenCombine &combine, int32_t serial) {
+  Greeting greeting;
+  greeting.combines = 1;
+  greeting.dtype = combine.dtype;
+  greeting.hidden = combine.hidden;
+  greeting.topk = combine.shape.topk;
+  greeting.serial = serial;
+  greeting.tokens = combine.shape.tokens;
+  greeting.capacity = combine.shape.capacity;
+  return greeting;
+}
+
 Greetings::Greetings(const std::vector<int> &ranks, std::vector<int64_t> words)
     : ranks_(ranks), n_(static_cast<int64_t>(ranks.size())), words_(std::move(words)),
       greetings_(ranks.size()) {

@@ -32,6 +32,10 @@ struct Greeting {
   BadExpert bad;         // the bad expert of one of its tokens
 };
 
+// A member's call, as it is before its tokens are looked at.
+Greeting greetingOf(const TokenDispatch &dispatch, int32_t serial);
+Greeting greetingOf(const TokenCombine &combine, int32_t serial);
+
 // The greetings of all members: the same on all of them, so all members get the same results.
 class Greetings {
 public:

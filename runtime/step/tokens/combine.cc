@@ -36,15 +36,7 @@ private:
 };
 
 Status Combiner::greet(const RouteReader &route) {
-  Greeting mine;
-  mine.combines = 1;
-  mine.dtype = c_.dtype;
-  mine.hidden = c_.hidden;
-  mine.topk = c_.shape.topk;
-  mine.serial = route.serial();
-  mine.tokens = c_.shape.tokens;
-  mine.capacity = c_.shape.capacity;
-  Result<Greetings> all = calls_.greet(mine, route.rowsFrom());
+  Result<Greetings> all = calls_.greet(greetingOf(c_, route.serial()), route.rowsFrom());
   if (!all)
     return all.status();
   for (int64_t p = 0; p < calls_.n(); ++p)

@@ -42,15 +42,7 @@ private:
 
 // Invalid arguments are reported to all members, so that all end with the reason.
 Status Dispatcher::greet(int32_t serial) {
-  Greeting mine;
-  mine.dtype = d_.dtype;
-  mine.hidden = d_.hidden;
-  mine.topk = d_.shape.topk;
-  mine.localExperts = d_.localExperts;
-  mine.numScales = d_.numScales;
-  mine.serial = serial;
-  mine.tokens = d_.shape.tokens;
-  mine.capacity = d_.shape.capacity;
+  Greeting mine = greetingOf(d_, serial);
   mine.bad = findBadExpert(d_, calls_.n());
   std::vector<int64_t> rows(at(calls_.n()), 0);
   if (mine.bad.token < 0) {

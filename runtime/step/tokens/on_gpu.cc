@@ -182,15 +182,7 @@ Result<TokensOnGpu::Way> Exchange::agree(const TokenDispatch &d, int32_t &serial
         "a rank has more than " + std::to_string(kernels::MoeCounters::kMaxExperts) + " experts";
   if (refusal.empty() && d.numScales > d.hidden)
     refusal = "a row has more scales than elements";
-  Greeting mine;
-  mine.dtype = d.dtype;
-  mine.hidden = d.hidden;
-  mine.topk = d.shape.topk;
-  mine.localExperts = d.localExperts;
-  mine.numScales = d.numScales;
-  mine.serial = serial;
-  mine.tokens = d.shape.tokens;
-  mine.capacity = d.shape.capacity;
+  Greeting mine = greetingOf(d, serial);
   mine.needsHost = !refusal.empty();
   return agree(mine, d.rowBytes(), refusal, place, isCapturing, &serial);
 }
@@ -203,13 +195,7 @@ Result<TokensOnGpu::Way> Exchange::agree(const TokenCombine &c, const TokenPlace
                                   rowBytes, {c.src, c.dst});
   if (refusal.empty() && dtype != kCollBf16 && dtype != kCollF16 && dtype != kCollF32)
     refusal = std::string("GPUs do not add up rows of ") + dtypeName(dtype);
-  Greeting mine;
-  mine.combines = 1;
-  mine.dtype = c.dtype;
-  mine.hidden = c.hidden;
-  mine.topk = c.shape.topk;
-  mine.tokens = c.shape.tokens;
-  mine.capacity = c.shape.capacity;
+  Greeting mine = greetingOf(c, /*serial=*/0);
   mine.needsHost = !refusal.empty();
   return agree(mine, rowBytes, refusal, place, isCapturing, /*serial=*/nullptr);
 }
