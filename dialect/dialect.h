@@ -52,7 +52,8 @@ namespace detail {
 void addCommunicationEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 
 /// Whether several such operations can be one call: an all_reduce, a reduce or a broadcast, which
-/// treat elements alike wherever they are. False for one that its verifier is yet to reject.
+/// treat elements alike wherever they are. The runtime then also accepts one buffer as source and
+/// destination. False for one that its verifier is yet to reject.
 bool canShareCall(Operation *communication);
 
 /// Whether `other` differs from one that canShareCall() in nothing but its tensors and shapes.

@@ -258,10 +258,6 @@ int64_t exec::getBucketBytes(Block &body) {
   return end;
 }
 
-bool exec::worksInPlace(Operation *communication) {
-  return coll::detail::canShareCall(communication);
-}
-
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//

@@ -73,9 +73,6 @@ inline int64_t alignInBucket(int64_t end) {
 /// of the first to the end of the last.
 int64_t getBucketBytes(Block &body);
 
-/// Whether the runtime accepts one buffer as source and destination of the operation.
-bool worksInPlace(Operation *communication);
-
 } // namespace mlir::coll::exec
 
 #endif // COLL_DIALECT_EXEC_EXEC_H

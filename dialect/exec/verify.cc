@@ -393,7 +393,7 @@ struct Communication {
       auto clashes = [&](Value other, bool mayBeSame) {
         std::optional<Extent> extent = getExtent(other);
         return extent && written && extent->overlaps(*written) &&
-               !(mayBeSame && *extent == *written && worksInPlace(&block.front()));
+               !(mayBeSame && *extent == *written && coll::detail::canShareCall(&block.front()));
       };
       for (Value source : reads)
         if (clashes(source, /*mayBeSame=*/true))

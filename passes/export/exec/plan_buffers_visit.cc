@@ -68,7 +68,7 @@ void BufferPlanner::visitCommunication(Operation *op) {
       use(operand, op);
   for (Value result : op->getResults())
     defineResult(result);
-  if (exec::worksInPlace(op)) {
+  if (coll::detail::canShareCall(op)) {
     Value input = op->getOperand(0);
     unsigned dst = contentOf(op->getResult(0));
     allow(contentOf(input), dst, {2 * position(op), 2 * position(op) + 1});
@@ -89,7 +89,7 @@ void BufferPlanner::visitAwait(AwaitOp op) {
   for (Value result : op.getResults())
     define(result, getBytes(result.getType()), Interval{begin, end + 2});
   Operation *comm = start.getCommunication();
-  if (!exec::worksInPlace(comm))
+  if (!coll::detail::canShareCall(comm))
     return;
   Value source = start.getSources()[0];
   // No other operation may access the source while the operation is in flight.
