@@ -36,7 +36,8 @@ COLL_DEVICE uint32_t bitsOf(float value) {
 // 16 bytes of elements, as f32.
 template <typename Type>
 struct Sums {
-  static constexpr uint32_t kElems = 8;
+  static constexpr bool isF32 = std::is_same_v<Type, channel::PlainType<float>>;
+  static constexpr uint32_t kElems = isF32 ? 4 : 8;
   float value[kElems];
 
   COLL_DEVICE explicit Sums(float start = 0) {
@@ -45,38 +46,22 @@ struct Sums {
   }
   COLL_DEVICE void add(simt::Vec16 v) {
     COLL_UNROLL()
-    for (uint32_t w = 0; w < 4; ++w) {
-      value[2 * w] += Type::load(static_cast<uint16_t>(v.word[w]));
-      value[2 * w + 1] += Type::load(static_cast<uint16_t>(v.word[w] >> 16));
-    }
+    for (uint32_t w = 0; w < 4; ++w)
+      if constexpr (isF32) {
+        value[w] += floatOf(v.word[w]);
+      } else {
+        value[2 * w] += Type::load(static_cast<uint16_t>(v.word[w]));
+        value[2 * w + 1] += Type::load(static_cast<uint16_t>(v.word[w] >> 16));
+      }
   }
   COLL_DEVICE simt::Vec16 rounded() const {
     simt::Vec16 v;
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
-      v.word[w] = Type::storePair(value[2 * w], value[2 * w + 1]);
-    return v;
-  }
-};
-template <>
-struct Sums<channel::PlainType<float>> {
-  static constexpr uint32_t kElems = 4;
-  float value[kElems];
-
-  COLL_DEVICE explicit Sums(float start = 0) {
-    for (float &v : value)
-      v = start;
-  }
-  COLL_DEVICE void add(simt::Vec16 v) {
-    COLL_UNROLL()
-    for (uint32_t w = 0; w < kElems; ++w)
-      value[w] += floatOf(v.word[w]);
-  }
-  COLL_DEVICE simt::Vec16 rounded() const {
-    simt::Vec16 v;
-    COLL_UNROLL()
-    for (uint32_t w = 0; w < kElems; ++w)
-      v.word[w] = bitsOf(value[w]);
+      if constexpr (isF32)
+        v.word[w] = bitsOf(value[w]);
+      else
+        v.word[w] = Type::storePair(value[2 * w], value[2 * w + 1]);
     return v;
   }
 };
