@@ -39,6 +39,7 @@ struct TokenCase {
   std::vector<int64_t> capacity; // by rank
   CollDtype dtype = kCollF32, summed = kCollF32, index = kCollI32;
   int failing = -1;      // this rank returns before its first combine
+  int foreign = -1;      // this rank combines along routes that no dispatch has written
   bool mixes = false;    // odd ranks combine along the other route
   bool isPaired = false; // ranks 0 and 1 are a group, 2 and 3, and so on
 
@@ -104,6 +105,10 @@ int32_t tokenCaseStep(const CollAbi *abi, CollContext *ctx, void *const *args, v
   }
   if (rank == c.failing)
     return kCollInvalidCall;
+  const char zero = 0;
+  if (rank == c.foreign)
+    if (const int32_t code = abi->fill(ctx, 0, arena, &zero, 1, c.arenaBytes))
+      return code;
   for (int i = 0; i < 2; ++i) {
     char *route = static_cast<char *>(arena) + c.routes[c.mixes && rank % 2 ? 1 - i : i];
     if (const int32_t code = abi->combine(ctx, 0, in + c.back, out + c.results[i].sums, tokens,
@@ -442,12 +447,22 @@ TEST_F(GpuTokensTest, AForeignRouteFailsTheStep) {
   TokenCase c = small(2, kCollF32);
   c.place();
   const Status status = failureOf(c, input(c, 4, 1), foreignRouteStep);
-  // Both ranks find something wrong, each of its own; the first to say so is reported.
-  const bool isOfRoute = status.code() == kCollInvalidCall &&
-                         contains(status, "the route is not of a dispatch like this");
-  const bool isOfRows = status.code() == kCollMismatch &&
-                        contains(status, "other rows return than the dispatch has received");
-  EXPECT_TRUE(isOfRoute || isOfRows) << status.toString();
+  EXPECT_EQ(status.code(), kCollInvalidCall) << status.toString();
+  EXPECT_TRUE(contains(status, "the route is not of a dispatch like this")) << status.toString();
+}
+
+// The other rank finds that rows of this one do not return; the route is the cause.
+TEST_F(GpuTokensTest, AForeignRouteOfOneRankIsTheReportedCause) {
+  for (int rank : {0, 1}) {
+    TokenCase c = small(2, kCollF32);
+    c.foreign = rank;
+    c.place();
+    const Status status = failureOf(c, input(c, 4, 1));
+    EXPECT_EQ(status.code(), kCollInvalidCall) << status.toString();
+    EXPECT_TRUE(contains(status, "step failed: ")) << status.toString();
+    const size_t cause = status.message().find("the route is not of a dispatch like this");
+    EXPECT_LT(cause, status.message().find("\n")) << status.toString();
+  }
 }
 
 TEST_F(GpuTokensTest, RoutesOfDifferentDispatchesFailTheStep) {

@@ -78,7 +78,7 @@ struct TokenRoute {
   uint8_t *isTokenInRank = nullptr; // [tokens][groupSize]
   int32_t *tokensPerRank = nullptr; // [groupSize]
   // Read by launchCheckRoute, between the exchange of counts and the combine: if not as many rows
-  // return to each source as came from there, the error is Changed.
+  // return to each source as came from there, the error is Changed, unless it is Foreign.
   const int32_t *rankPrefix = nullptr; // [source][target]
   uint32_t *error = nullptr;           // pinned, or GPU memory
 };

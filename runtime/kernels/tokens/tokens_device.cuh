@@ -158,6 +158,9 @@ private:
 };
 
 COLL_DEVICE void checkRoute(const TokenRoute &args) {
+  // The cause: the rows of a route that is foreign do not return.
+  if (simt::loadRelaxed(args.error) == static_cast<uint32_t>(RouteError::Foreign))
+    return;
   visitShare(args.shape.capacity, [&](uint64_t row) {
     if (args.route[rt::kRouteHeaderWords + row] !=
         sourceOf(args.shape, args.rankPrefix, static_cast<uint32_t>(row)))

@@ -182,14 +182,15 @@ Result<std::unique_ptr<TokenRoom>> TokenRoom::open(gpu::Gpu &gpu, const TokenKer
 }
 
 Status TokenRoom::check() {
-  COLL_RETURN_IF_ERROR(buffer_->check());
-  switch (static_cast<kernels::RouteError>(
-      __atomic_load_n(reinterpret_cast<uint32_t *>(error_.host()), __ATOMIC_ACQUIRE))) {
-  case kernels::RouteError::Foreign:
+  const auto error = static_cast<kernels::RouteError>(
+      __atomic_load_n(reinterpret_cast<uint32_t *>(error_.host()), __ATOMIC_ACQUIRE));
+  // Peers fail because of a foreign route; and counts that did not arrive make a route look
+  // changed.
+  if (error == kernels::RouteError::Foreign)
     return Status::invalid("combine: the route is not of a dispatch like this over this group");
-  case kernels::RouteError::Changed:
+  COLL_RETURN_IF_ERROR(buffer_->check());
+  if (error == kernels::RouteError::Changed)
     return {kCollMismatch, "combine: other rows return than the dispatch has received"};
-  }
   return {};
 }
 

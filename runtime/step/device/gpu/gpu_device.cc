@@ -210,8 +210,7 @@ Status GpuDevice::synchronize() {
     status = hasCalls ? endpoint_.synchronize(stream_)
                       : check(gpu_->cuda().streamSynchronize(stream_), "cuStreamSynchronize");
   if (usesTokens && hasCalls) {
-    if (status.ok())
-      status = tokens_->check();
+    status = status.ok() ? tokens_->check() : reasonOf(status);
     if (!status.ok())
       endTokens();
   }

@@ -102,6 +102,8 @@ private:
   Status openCudnn();
   // Waits until the stream is done, or a rank has failed. Then nothing on the stream waits.
   Status awaitTokens();
+  // The failure, or what this rank's own exchange of tokens has reported, if it is the reason.
+  Status reasonOf(const Status &failure);
   void endTokens();
   // Runs the function eagerly, or captures or replays it.
   Status runOrReplay(const Execution &execution);

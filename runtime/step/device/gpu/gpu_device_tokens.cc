@@ -22,6 +22,13 @@ int64_t usSince(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
 }
 
+// Whether another rank may know the reason of a failure: it has failed first, or its route is
+// foreign, so that other rows return than were received from it.
+bool isAnothers(const Status &failure) {
+  return failure.code() == kCollPeer || failure.code() == kCollAborted ||
+         failure.code() == kCollMismatch;
+}
+
 } // namespace
 
 Status GpuDevice::dispatch(const TokenDispatch &dispatch, int32_t serial, const TokenPlace &place) {
@@ -72,14 +79,20 @@ Status GpuDevice::awaitTokens() {
   gpu_->put(*end);
   if (status.ok())
     return status;
+  status = reasonOf(status);
   endTokens();
-  // A rank that has failed on the host knows more.
-  const bool isAnothers = status.code() == kCollPeer || status.code() == kCollAborted;
-  for (const Clock::time_point failed = Clock::now(); isAnothers && usSince(failed) < kReasonUs;) {
+  for (const Clock::time_point failed = Clock::now();
+       isAnothers(status) && usSince(failed) < kReasonUs;) {
     COLL_RETURN_IF_ERROR(endpoint_.health());
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return status;
+}
+
+// This rank's GPU may have reported the reason just before another rank failed because of it.
+Status GpuDevice::reasonOf(const Status &failure) {
+  const Status own = isAnothers(failure) ? tokens_->check() : Status();
+  return own.ok() || isAnothers(own) ? failure : own;
 }
 
 void GpuDevice::endTokens() {
