@@ -31,6 +31,8 @@ public:
   void isolate(int device) { isolated_ = device; }
   // Data that is sent over its links is lost, but reported as sent.
   void swallow(int device) { swallows_[static_cast<size_t>(device)] = true; }
+  // From now on no request is free for messages of registered memory.
+  void refuseRegistered() { refusesRegistered_ = true; }
   // The number of bytes that were given to the links of a device to send.
   uint64_t sent(int device) const { return sent_[static_cast<size_t>(device)]; }
 
@@ -67,10 +69,13 @@ private:
     Link(FlakyTransport &owner, int device, std::unique_ptr<Connection> inner)
         : cuts_(owner.cuts_[static_cast<size_t>(device)]), born_(cuts_),
           sent_(owner.sent_[static_cast<size_t>(device)]),
-          swallows_(owner.swallows_[static_cast<size_t>(device)]), inner_(std::move(inner)) {}
+          swallows_(owner.swallows_[static_cast<size_t>(device)]),
+          refusesRegistered_(owner.refusesRegistered_), inner_(std::move(inner)) {}
 
     Result<Request *> isend(const Segment *segments, int count, uint64_t tag) override {
       COLL_RETURN_IF_ERROR(state());
+      if (isRefused(segments, count))
+        return static_cast<Request *>(nullptr);
       for (int i = 0; i < count; ++i)
         sent_ += segments[i].bytes;
       if (swallows_) {
@@ -82,6 +87,8 @@ private:
     }
     Result<Request *> irecv(const Segment *segments, int count, uint64_t tag) override {
       COLL_RETURN_IF_ERROR(state());
+      if (isRefused(segments, count))
+        return static_cast<Request *>(nullptr);
       return inner_->irecv(segments, count, tag);
     }
     Result<Request *> iwrite(const Segment *segments, int count, const RemoteKey &key,
@@ -113,10 +120,16 @@ private:
       inner_->close();
       return {kCollLink, "cut"};
     }
+    bool isRefused(const Segment *segments, int count) const {
+      return refusesRegistered_ && std::any_of(segments, segments + count, [](const Segment &s) {
+               return s.memory != nullptr;
+             });
+    }
     std::atomic<int> &cuts_;
     const int born_;
     std::atomic<uint64_t> &sent_;
     std::atomic<bool> &swallows_;
+    const std::atomic<bool> &refusesRegistered_;
     Lost lost_;
     std::unique_ptr<Connection> inner_;
   };
@@ -167,6 +180,7 @@ private:
   std::vector<std::atomic<int>> cuts_;
   std::vector<std::atomic<uint64_t>> sent_;
   std::vector<std::atomic<bool>> swallows_;
+  std::atomic<bool> refusesRegistered_{false};
 };
 
 } // namespace coll::net::test
