@@ -16,6 +16,8 @@
 #include "runtime/kernels/channel/types.cuh"
 #include "runtime/kernels/moe/rows_device.cuh"
 
+#include <type_traits>
+
 namespace coll::kernels::moe {
 
 COLL_DEVICE float floatOf(uint32_t bits) {
@@ -36,8 +38,8 @@ COLL_DEVICE uint32_t bitsOf(float value) {
 // 16 bytes of elements, as f32.
 template <typename Type>
 struct Sums {
-  static constexpr bool isF32 = std::is_same_v<Type, channel::PlainType<float>>;
-  static constexpr uint32_t kElems = isF32 ? 4 : 8;
+  static constexpr bool kIsF32 = std::is_same_v<Type, channel::PlainType<float>>;
+  static constexpr uint32_t kElems = kIsF32 ? 4 : 8;
   float value[kElems];
 
   COLL_DEVICE explicit Sums(float start = 0) {
@@ -47,7 +49,7 @@ struct Sums {
   COLL_DEVICE void add(simt::Vec16 v) {
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
-      if constexpr (isF32) {
+      if constexpr (kIsF32) {
         value[w] += floatOf(v.word[w]);
       } else {
         value[2 * w] += Type::load(static_cast<uint16_t>(v.word[w]));
@@ -58,7 +60,7 @@ struct Sums {
     simt::Vec16 v;
     COLL_UNROLL()
     for (uint32_t w = 0; w < 4; ++w)
-      if constexpr (isF32)
+      if constexpr (kIsF32)
         v.word[w] = bitsOf(value[w]);
       else
         v.word[w] = Type::storePair(value[2 * w], value[2 * w + 1]);
