@@ -451,6 +451,30 @@ TEST_F(GpuTokensTest, AForeignRouteFailsTheStep) {
   EXPECT_TRUE(contains(status, "the route is not of a dispatch like this")) << status.toString();
 }
 
+TEST(TokenKernels, TheCheckOfReturningRowsKeepsTheErrorOfAForeignRoute) {
+  std::vector<int32_t> words(static_cast<size_t>(collRouteBytes(1, 1, 1)) / sizeof(int32_t));
+  const int32_t rankPrefix = 0; // no row returns, but the route has one of rank 0
+  uint8_t isTokenInRank = 1;
+  int32_t tokensPerRank = 1;
+  uint32_t error = 0;
+  kernels::TokenRoute route;
+  route.shape = {1, 0, 1, 1, 1};
+  route.route = words.data();
+  route.isTokenInRank = &isTokenInRank;
+  route.tokensPerRank = &tokensPerRank;
+  route.rankPrefix = &rankPrefix;
+  route.error = &error;
+  kernels::emulateCheckRoute(route);
+  EXPECT_EQ(error, static_cast<uint32_t>(kernels::RouteError::Changed));
+  error = 0;
+  kernels::emulateReadRoute(route);
+  EXPECT_EQ(error, static_cast<uint32_t>(kernels::RouteError::Foreign));
+  EXPECT_EQ(isTokenInRank, 0);
+  EXPECT_EQ(tokensPerRank, 0);
+  kernels::emulateCheckRoute(route);
+  EXPECT_EQ(error, static_cast<uint32_t>(kernels::RouteError::Foreign));
+}
+
 // The other rank finds that rows of this one do not return; the route is the cause.
 TEST_F(GpuTokensTest, AForeignRouteOfOneRankIsTheReportedCause) {
   for (int rank : {0, 1}) {
