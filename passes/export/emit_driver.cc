@@ -56,6 +56,13 @@ Value DriverEmitter::makeGlobal(StringRef name, Type type, Attribute value) {
   return LLVM::AddressOfOp::create(b_, loc_, ptr_, name);
 }
 
+Value DriverEmitter::makeWords(StringRef name, ArrayRef<int64_t> words) {
+  const auto count = static_cast<int64_t>(words.size());
+  return makeGlobal(
+      (name + "_" + Twine(numTables_++)).str(), LLVM::LLVMArrayType::get(b_.getI64Type(), count),
+      DenseIntElementsAttr::get(RankedTensorType::get({count}, b_.getI64Type()), words));
+}
+
 /// Stack memory, reserved at the entry.
 Value DriverEmitter::stackSlot(Type type) {
   OpBuilder::InsertionGuard guard(b_);

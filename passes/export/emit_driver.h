@@ -11,6 +11,10 @@
 #include "passes/export/descriptor.h"
 #include "runtime/step/abi/abi.h"
 
+#include <array>
+#include <cstring>
+#include <type_traits>
+
 namespace mlir::coll {
 
 /// The table's functions, in its order.
@@ -68,6 +72,15 @@ protected:
   int32_t groupIndex(GroupAttr group) { return descriptor_.addGroup(group); }
   /// A constant of the function's module.
   Value makeGlobal(StringRef name, Type type, Attribute value);
+  /// A struct of the ABI as a constant of the module, whose name a number completes.
+  template <typename Struct>
+  Value makeTable(StringRef name, const Struct &value) {
+    static_assert(std::is_trivially_copyable_v<Struct> && sizeof(Struct) % sizeof(int64_t) == 0);
+    std::array<int64_t, sizeof(Struct) / sizeof(int64_t)> words;
+    std::memcpy(words.data(), &value, sizeof(value));
+    return makeWords(name, words);
+  }
+  Value makeWords(StringRef name, ArrayRef<int64_t> words);
 
   Value i32(int64_t value);
   Value i64(int64_t value);
@@ -109,8 +122,6 @@ private:
   void emitAxisIndex(AxisIndexOp op);
   void emitGroup(GroupOp op);
   void emitReaches(exec::ReachesOp op);
-  /// A constant of the module.
-  Value contractionTable(const CollContraction &contraction);
   void emitGemmLoop(exec::GemmOp op, unsigned dim, Value a, Value b, Value c);
   Value pairTable(ArrayRef<int64_t> pairs);
 
@@ -121,7 +132,6 @@ private:
   void emitConvolution(exec::ConvolutionOp op);
 
   // emit_driver_attention.cc
-  Value attentionTable(const CollAttention &call);
   Value firstElement(Value view, ArrayRef<int64_t> at, Type element);
   void emitAttention(exec::AttentionOp op);
   void emitAttentionGradient(exec::AttentionGradientOp op);
@@ -135,7 +145,7 @@ private:
   Value rankSlot_;
   llvm::DenseMap<Value, Value> buffers_;          // of the function: address, made at the entry
   llvm::DenseMap<Operation *, int32_t> startIds_; // start to operation id
-  int64_t numPairTables_ = 0, numContractions_ = 0, numAttentions_ = 0, numConvolutions_ = 0;
+  int64_t numPairTables_ = 0, numTables_ = 0;
 };
 
 } // namespace mlir::coll

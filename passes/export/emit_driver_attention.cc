@@ -6,8 +6,6 @@
 #include "dialect/exec/memory_form.h"
 #include "dialect/shape.h"
 
-#include <cstring>
-
 using namespace mlir;
 using namespace mlir::coll;
 
@@ -29,18 +27,6 @@ static CollAttention describeAttention(Op op) {
   return call;
 }
 
-/// A constant of the module.
-Value DriverEmitter::attentionTable(const CollAttention &call) {
-  static_assert(sizeof(CollAttention) % 8 == 0);
-  constexpr int64_t kWords = sizeof(CollAttention) / 8;
-  int64_t words[kWords];
-  std::memcpy(words, &call, sizeof(words));
-  return makeGlobal(
-      "attention_" + std::to_string(numAttentions_++),
-      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
-      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-}
-
 Value DriverEmitter::firstElement(Value view, ArrayRef<int64_t> at, Type element) {
   return gep(address(view), at[0] * getElementBytes(element));
 }
@@ -48,7 +34,7 @@ Value DriverEmitter::firstElement(Value view, ArrayRef<int64_t> at, Type element
 void DriverEmitter::emitAttention(exec::AttentionOp op) {
   Type element = op.getElement();
   callAbi(AbiFunction::attention,
-          {ctx_, i32(computation("attention")), attentionTable(describeAttention(op)),
+          {ctx_, i32(computation("attention")), makeTable("attention", describeAttention(op)),
            firstElement(op.getQ(), op.getQAt(), element),
            firstElement(op.getK(), op.getKAt(), element),
            firstElement(op.getV(), op.getVAt(), element),
@@ -62,7 +48,7 @@ void DriverEmitter::emitAttentionGradient(exec::AttentionGradientOp op) {
   call.d_v = rowsAt(op.getDVAt()), call.d_o = rowsAt(op.getDOAt());
   callAbi(
       AbiFunction::attention_backward,
-      {ctx_, i32(computation("attention gradient")), attentionTable(call),
+      {ctx_, i32(computation("attention gradient")), makeTable("attention", call),
        firstElement(op.getQ(), op.getQAt(), element), firstElement(op.getK(), op.getKAt(), element),
        firstElement(op.getV(), op.getVAt(), element), firstElement(op.getO(), op.getOAt(), element),
        address(op.getLse()), firstElement(op.getDO(), op.getDOAt(), element),

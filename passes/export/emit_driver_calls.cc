@@ -9,7 +9,6 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "runtime/step/abi/abi.h"
 
-#include <cstring>
 #include <numeric>
 
 using namespace mlir;
@@ -336,17 +335,6 @@ CollCompute mlir::coll::getCompute(Type element, exec::Precision precision) {
   llvm_unreachable("every precision has a case");
 }
 
-Value DriverEmitter::contractionTable(const CollContraction &contraction) {
-  static_assert(sizeof(CollContraction) % 8 == 0);
-  constexpr int64_t kWords = sizeof(CollContraction) / 8;
-  int64_t words[kWords];
-  std::memcpy(words, &contraction, sizeof(words));
-  return makeGlobal(
-      "contraction_" + std::to_string(numContractions_++),
-      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
-      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-}
-
 void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) {
   Batch batch = getInnermost(op);
   CollContraction contraction = {};
@@ -362,7 +350,7 @@ void DriverEmitter::emitContraction(exec::GemmOp op, Value a, Value b, Value c) 
   contraction.stride_a = batch.a, contraction.stride_b = batch.b;
   contraction.stride_out = batch.c;
   callAbi(AbiFunction::contract,
-          {ctx_, i32(computation("product")), contractionTable(contraction), a, b, c});
+          {ctx_, i32(computation("product")), makeTable("contraction", contraction), a, b, c});
 }
 
 /// The runtime does the innermost batch dimension, loops the others.

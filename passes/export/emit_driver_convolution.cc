@@ -2,8 +2,6 @@
 
 #include "passes/export/emit_driver.h"
 
-#include <cstring>
-
 using namespace mlir;
 using namespace mlir::coll;
 
@@ -34,14 +32,7 @@ void DriverEmitter::emitConvolution(exec::ConvolutionOp op) {
   fill(call.stride, op.getStrides(), 1);
   fill(call.dilation, op.getDilations(), 1);
   fill(call.pad, op.getPads(), 0);
-  static_assert(sizeof(CollConvolution) % 8 == 0);
-  constexpr int64_t kWords = sizeof(CollConvolution) / 8;
-  int64_t words[kWords];
-  std::memcpy(words, &call, sizeof(words));
-  Value global = makeGlobal(
-      "convolution_" + std::to_string(numConvolutions_++),
-      LLVM::LLVMArrayType::get(b_.getI64Type(), kWords),
-      DenseIntElementsAttr::get(RankedTensorType::get({kWords}, b_.getI64Type()), words));
-  callAbi(AbiFunction::convolve, {ctx_, i32(computation("convolution")), global, address(op.getA()),
-                                  address(op.getB()), address(op.getResult())});
+  callAbi(AbiFunction::convolve,
+          {ctx_, i32(computation("convolution")), makeTable("convolution", call),
+           address(op.getA()), address(op.getB()), address(op.getResult())});
 }

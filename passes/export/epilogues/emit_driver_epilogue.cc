@@ -31,8 +31,8 @@ void DriverEmitter::emitFusedGemm(exec::FusedGemmOp op) {
   contraction.ld_out = op.getLds()[2];
   auto type = LLVM::LLVMArrayType::get(b_.getI64Type(), sizeof(contraction) / 8);
   Value copy = stackSlot(type);
-  LLVM::StoreOp::create(b_, loc_,
-                        LLVM::LoadOp::create(b_, loc_, type, contractionTable(contraction)), copy);
+  LLVM::StoreOp::create(
+      b_, loc_, LLVM::LoadOp::create(b_, loc_, type, makeTable("contraction", contraction)), copy);
   auto set = [&](size_t offset, Value view) {
     if (view)
       LLVM::StoreOp::create(b_, loc_, address(view), gep(copy, static_cast<int64_t>(offset)));
