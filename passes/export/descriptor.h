@@ -40,7 +40,7 @@ public:
   /// operations.
   int32_t addOp(Block &body, Location loc);
 
-  /// Id of what is computed, for profiles and messages: "kernel", "product", "copy", … at `loc`.
+  /// Id of what is computed, for profiles and messages: "kernel", "fused product", …, at `loc`.
   int32_t addComputation(StringRef kind, Location loc);
 
   /// Index of the group in the group table.

@@ -88,7 +88,7 @@ struct OpInfo {
 // One entry of the table of computations: a kernel, a product or a copy, for profiles and messages.
 // Its id is kCollFirstComputation minus its position.
 struct Computation {
-  std::string kind; // "kernel", "product", "copy", …
+  std::string kind; // "kernel", "product", "fused product" (with an epilogue), "copy", …
   std::string loc;
   std::string name;
 };

@@ -93,12 +93,19 @@ llvm::Error Session::checkBeginning() {
 
 llvm::Error Session::checkEnd() { return checkAgainstSingle(result_); }
 
+/// Whether a product computes what follows it: it then rounds at other places than the step.
+static bool fusesProducts(const rt::Program &program) {
+  return llvm::any_of(program.descriptor.computations, [](const rt::Computation &computation) {
+    return computation.kind == "fused product";
+  });
+}
+
 Checker Session::makeChecker() {
   Checker::Settings settings;
   settings.tolerance = {options_.rtol, options_.atol, options_.rms};
   settings.isStrict = options_.strict;
   settings.seed = options_.seed;
-  if (options_.epilogues != "off")
+  if (llvm::any_of(step_.executor->classes(), fusesProducts))
     settings.twin = Twin::Foreign;
   std::vector<std::string> states, results;
   for (size_t i = 0; i < stateInfos_.size(); ++i)

@@ -40,6 +40,6 @@ void DriverEmitter::emitFusedGemm(exec::FusedGemmOp op) {
   const bool isGradient = epilogue == Epilogue::GeluGradient;
   set(isGradient ? offsetof(CollContraction, x) : offsetof(CollContraction, bias), op.getWith());
   set(offsetof(CollContraction, kept), op.getKept());
-  callAbi(AbiFunction::contract, {ctx_, i32(computation("product")), copy, address(op.getA()),
+  callAbi(AbiFunction::contract, {ctx_, i32(computation("fused product")), copy, address(op.getA()),
                                   address(op.getB()), address(op.getResult())});
 }
