@@ -14,13 +14,29 @@ namespace mlir::coll {
 namespace {
 
 constexpr double kLinear = 0.7978845608028654; // sqrt(2 / pi)
-constexpr double kCubic = kLinear * 0.044715;
+constexpr double kCubic = 0.044715;            // of x^3, for each of x
 constexpr size_t kMaxTerms = 32;
 constexpr int kMaxPower = 8, kMaxDepth = 64;
 
-/// The largest relative error of a number that is rounded to the type.
-double getRounding(Type element) {
-  return std::ldexp(1.0, -static_cast<int>(cast<FloatType>(element).getFPMantissaWidth()));
+double roundTo(double value, Type element) {
+  APFloat rounded(value);
+  bool losesInfo;
+  rounded.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return rounded.convertToDouble();
+}
+
+/// Whether two numbers are equal up to a few roundings. Steps in narrow floats compute in f32, and
+/// the numbers are products of at most three.
+bool isNear(double found, double wanted, Type element) {
+  const int bits = element.isF64() ? 53 : 24;
+  return std::abs(found - wanted) <= std::ldexp(4 * std::abs(wanted), -bits);
+}
+
+/// Whether a step may have written `found` for `wanted`: as it is, or rounded to its type.
+bool isConstant(double found, double wanted, Type element) {
+  return isNear(found, wanted, element) || isNear(found, roundTo(wanted, element), element);
 }
 
 } // namespace
@@ -95,38 +111,40 @@ std::optional<double> Formula::asNumber() const {
   return terms_.begin()->second;
 }
 
-/// Products of two rounded constants have twice the error; a little more is left for the
-/// arithmetic.
-bool Formula::equals(const Terms &wanted, Type element) const {
-  const double tolerance = 2.5 * getRounding(element);
-  return terms_.size() == wanted.size() && llvm::all_of(wanted, [&](const auto &term) {
-           auto found = terms_.find(term.first);
-           return found != terms_.end() &&
-                  std::abs(found->second - term.second) <= tolerance * std::abs(term.second);
-         });
+/// The factor of each of `powers`, and 0 if there are other terms or a term is missing.
+template <size_t kTerms>
+std::array<double, kTerms> Formula::getFactors(const Powers (&powers)[kTerms]) const {
+  std::array<double, kTerms> factors{};
+  if (terms_.size() != kTerms)
+    return factors;
+  for (size_t i = 0; i < kTerms; ++i)
+    if (auto term = terms_.find(powers[i]); term != terms_.end())
+      factors[i] = term->second;
+  return factors;
 }
 
-/// The linear factor is one constant, between 1/2 and 1: half a unit in its last place may be
-/// missing.
+/// A step multiplies the two constants, or has their product.
 bool Formula::isTanhArgument(Type element) const {
-  return equals({{{1, 0, 0}, kLinear}, {{3, 0, 0}, kCubic}}, element) &&
-         std::abs(terms_.at({1, 0, 0}) - kLinear) <= getRounding(element) / 2;
+  const auto [linear, cubic] = getFactors({{1, 0, 0}, {3, 0, 0}});
+  return isConstant(linear, kLinear, element) && (isConstant(cubic / linear, kCubic, element) ||
+                                                  isConstant(cubic, kLinear * kCubic, element));
 }
 
 bool Formula::isGelu(Type element) const {
-  return equals({{{1, 0, 0}, 0.5}, {{1, 1, 0}, 0.5}}, element);
+  const auto [half, halfTanh] = getFactors({{1, 0, 0}, {1, 1, 0}});
+  return isNear(half, 0.5, element) && isNear(halfTanh, 0.5, element);
 }
 
-// g ((1 + t) / 2 + x / 2 (1 - t^2) (kLinear + 3 kCubic x^2)).
+// g ((1 + t) / 2 + x / 2 (1 - t^2) kLinear (1 + 3 kCubic x^2)).
 bool Formula::isGeluGradient(Type element) const {
-  constexpr double kFirst = kLinear / 2, kThird = kCubic * 3 / 2;
-  return equals({{{0, 0, 1}, 0.5},
-                 {{0, 1, 1}, 0.5},
-                 {{1, 0, 1}, kFirst},
-                 {{1, 2, 1}, -kFirst},
-                 {{3, 0, 1}, kThird},
-                 {{3, 2, 1}, -kThird}},
-                element);
+  const auto [half, halfTanh, linear, linearTanh, cubic, cubicTanh] =
+      getFactors({{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 2, 1}, {3, 0, 1}, {3, 2, 1}});
+  return isNear(half, 0.5, element) && isNear(halfTanh, 0.5, element) &&
+         isConstant(2 * linear, kLinear, element) && isNear(-linearTanh, linear, element) &&
+         (isConstant(cubic / linear / 3, kCubic, element) ||
+          isConstant(cubic / linear, 3 * kCubic, element) ||
+          isConstant(cubic / 3 * 2, kLinear * kCubic, element)) &&
+         isNear(-cubicTanh, cubic, element);
 }
 
 Value lookThroughReshapes(Value value) {

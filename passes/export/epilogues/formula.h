@@ -41,7 +41,8 @@ private:
   using Terms = std::map<Powers, double>;
 
   bool join(const Formula &other);
-  bool equals(const Terms &wanted, Type element) const;
+  template <size_t kTerms>
+  std::array<double, kTerms> getFactors(const Powers (&powers)[kTerms]) const;
 
   Terms terms_; // without zeros
   Value product_;
