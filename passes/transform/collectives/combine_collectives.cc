@@ -240,6 +240,15 @@ private:
            varyingAxes_.lookup(a) == varyingAxes_.lookup(b);
   }
 
+  /// Keeps the axes true: later kinds compare with what was packed, which may stand in memory where
+  /// one of the bucket did.
+  void pack(ArrayRef<Operation *> bucket) {
+    const UniformValues::AxisSet axes = varyingAxes_.lookup(bucket.front());
+    for (Operation *op : bucket)
+      varyingAxes_.erase(op);
+    varyingAxes_[packCollectives(bucket)] = axes;
+  }
+
   void combineIn(Block &block) {
     auto alike = [this](Operation *a, Operation *b) { return areAlike(a, b); };
     SmallVector<Operation *> kinds;
@@ -257,13 +266,13 @@ private:
       graph.sort(buckets);
       for (Bucket &bucket : buckets)
         if (isPacked)
-          packCollectives(bucket);
+          pack(bucket);
         else
           reduceTogether(std::move(bucket));
     }
   }
 
-  llvm::DenseMap<Operation *, UniformValues::AxisSet> varyingAxes_;
+  llvm::DenseMap<Operation *, UniformValues::AxisSet> varyingAxes_; // of each that may be packed
 };
 
 } // namespace

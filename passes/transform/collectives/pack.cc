@@ -18,7 +18,7 @@ public:
       : collectives_(collectives), builder_(collectives.back()),
         loc_(collectives.front()->getLoc()) {}
 
-  void gather() {
+  Operation *gather() {
     SmallVector<Value> parts;
     for (Operation *op : collectives_)
       parts.push_back(reshape(op->getOperand(0), {typeOf(op->getOperand(0)).getNumElements()}));
@@ -38,9 +38,10 @@ public:
       replace(op, joinRows(blocks, one.getType(), one.getDim()));
       at += count;
     }
+    return all;
   }
 
-  void scatter() {
+  Operation *scatter() {
     auto first = cast<ReduceScatterOp>(collectives_.front());
     const int64_t ranks = numRanks(first.getInput().getType(), first.getType(), first.getDim());
     SmallVector<Value> parts;
@@ -59,6 +60,7 @@ public:
       replace(op, reshape(slice(own, {at}, {type.getNumElements()}), type.getShape()));
       at += type.getNumElements();
     }
+    return own;
   }
 
 private:
@@ -149,14 +151,12 @@ private:
 
 } // namespace
 
-void packCollectives(ArrayRef<Operation *> collectives) {
+Operation *packCollectives(ArrayRef<Operation *> collectives) {
   Packing packing(collectives);
-  if (isa<AllGatherOp>(collectives.front()))
-    packing.gather();
-  else
-    packing.scatter();
+  Operation *packed = isa<AllGatherOp>(collectives.front()) ? packing.gather() : packing.scatter();
   for (Operation *op : collectives)
     op->erase();
+  return packed;
 }
 
 } // namespace mlir::coll

@@ -17,8 +17,9 @@
 namespace mlir::coll {
 
 /// Replaces operations that differ in their tensors and dimensions only by one, where the last of
-/// them stands. None depends on another. All are coll.all_gather, or all are coll.reduce_scatter.
-void packCollectives(ArrayRef<Operation *> collectives);
+/// them stands, and returns that one. None depends on another. All are coll.all_gather, or all are
+/// coll.reduce_scatter.
+Operation *packCollectives(ArrayRef<Operation *> collectives);
 
 } // namespace mlir::coll
 

@@ -59,3 +59,30 @@ func.func @step(%z: tensor<2xf32> {coll.sharding = #coll.sharding<@m, [["dp"]]>}
   }
   return %r : tensor<4xf32>
 }
+
+// What was packed keeps its axes: it is not packed once more with tensors that are equal on all ranks.
+// CHECK-LABEL: func.func @packed_before
+// CHECK: coll.all_gather %{{.+}} : tensor<4xf32> -> tensor<8xf32>
+// CHECK: coll.all_gather %{{.+}} : tensor<4xf32> -> tensor<8xf32>
+// CHECK-NOT: coll.all_gather
+// CHECK: scf.if
+func.func @packed_before(%x: tensor<2xf32> {coll.sharding = #coll.sharding<@m, [["dp", "tp"]]>},
+                         %z: tensor<2xf32> {coll.sharding = #coll.sharding<@m, [[]]>}) -> tensor<4xf32> {
+  %y = math.exp %x : tensor<2xf32>
+  %w = math.exp %z : tensor<2xf32>
+  %a = coll.all_gather %x dim 0 over @m["dp"] : tensor<2xf32> -> tensor<4xf32>
+  %b = coll.all_gather %y dim 0 over @m["dp"] : tensor<2xf32> -> tensor<4xf32>
+  %c = coll.all_gather %z dim 0 over @m["dp"] : tensor<2xf32> -> tensor<4xf32>
+  %d = coll.all_gather %w dim 0 over @m["dp"] : tensor<2xf32> -> tensor<4xf32>
+  %zero = arith.constant 0 : index
+  %s = tensor.extract %c[%zero] : tensor<4xf32>
+  %t = tensor.extract %d[%zero] : tensor<4xf32>
+  %p = arith.cmpf ogt, %s, %t : f32
+  %r = scf.if %p -> tensor<4xf32> {
+    %q = coll.all_reduce max %b over @m["tp"] : tensor<4xf32>
+    scf.yield %q : tensor<4xf32>
+  } else {
+    scf.yield %a : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
