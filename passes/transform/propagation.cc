@@ -177,6 +177,7 @@ void Propagation::run() {
     runRounds();
   keepIfCheaper(&Propagation::regainSplits);
   keepIfCheaper(&Propagation::scatterSums);
+  keepIfCheaper(&Propagation::scatterCollected);
 }
 
 /// Keeps the pins that `insert` inserts if the rounds with them are cheaper.

@@ -4,6 +4,7 @@
 #define COLL_PASSES_TRANSFORM_PROPAGATION_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -69,6 +70,10 @@ private:
   bool regainSplits();
   bool scatterSums();
   ShardingAttr scattered(Value value);
+  bool scatterCollected();
+  SmallVector<StringAttr> axesGatheredIn(Operation *loop);
+  ShardingAttr commonPart(Value value);
+  ShardingAttr collectedPart(tensor::InsertSliceOp insert, ArrayRef<StringAttr> gathered);
   void insertPin(Value value, ShardingAttr request, const Twine &why);
   void dropRegained();
   ShardingAttr regained(Operation *op);
@@ -130,7 +135,7 @@ private:
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Reshards that hold the shardings that the user wrote on the operations before them.
   llvm::SetVector<Operation *> pins_;
-  /// The pins that `regainSplits` or `scatterSums` inserted, while it is open whether they pay.
+  /// The pins that the last of these inserted, while it is open whether they pay.
   SmallVector<ReshardOp> regained_;
   /// The members of `pins_` that `scatterSums` inserted.
   llvm::DenseSet<Operation *> sums_;

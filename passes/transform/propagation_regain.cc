@@ -15,10 +15,18 @@
 //   g partial dp; n = sum g * g; p' [dp] = p - n * g    all_reduce g, and each rank takes its part
 //   g' [dp]                                             reduce_scatter g, and all_reduce n
 //
+// A loop over layers that collects their gradients would carry what each rank contributes to all of
+// them, because micro-batches are summed behind the loop. If what follows takes parts, and the loop
+// gathers each layer's parameters anyway, each layer's gradient is scattered when it is computed:
+//
+//   g partial fsdp, mb; insert g into c partial fsdp, mb    each rank carries whole gradients
+//   g' [fsdp] partial mb; insert g' into c [fsdp] ...       each rank carries its part
+//
 //===----------------------------------------------------------------------------===//
 
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/analysis/micro_batches.h"
 #include "passes/transform/propagation.h"
 #include "passes/transform/staged_reductions.h"
 
@@ -167,7 +175,112 @@ bool Propagation::scatterSums() {
   return !found.empty();
 }
 
-/// Undoes regainSplits() or scatterSums().
+/// The axes along which something that a loop's body uses is split, and gathered in each iteration.
+static void addGathered(ShardingAttr have, ShardingAttr want, SmallVectorImpl<StringAttr> &axes) {
+  SmallVector<StringAttr> kept;
+  for (DimShardingAttr dim : want.getDims())
+    llvm::append_range(kept, dim.getAxes());
+  for (DimShardingAttr dim : have.getDims())
+    llvm::copy_if(dim.getAxes(), std::back_inserter(axes),
+                  [&](StringAttr axis) { return !llvm::is_contained(kept, axis); });
+}
+
+SmallVector<StringAttr> Propagation::axesGatheredIn(Operation *loop) {
+  SmallVector<StringAttr> axes;
+  loop->walk([&](Operation *op) {
+    if (op == loop)
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      const bool isTensor = isa<RankedTensorType>(operand.get().getType());
+      if (ShardingAttr want = isTensor ? requestOf(operand) : nullptr)
+        addGathered(effective(operand.get()), want, axes);
+    }
+  });
+  return axes;
+}
+
+/// The part of `value` that all uses ask for, in terms of the value where they pass sums on; null
+/// if they differ.
+ShardingAttr Propagation::commonPart(Value value) {
+  ShardingAttr part;
+  for (OpOperand &use : value.getUses()) {
+    ShardingAttr request = requestOf(use);
+    if (request && request.isPartial())
+      request = requestBehind(use);
+    if (!request || request.isPartial() || (part && part != request))
+      return nullptr;
+    part = request;
+  }
+  return part;
+}
+
+/// The sharding of a layer's gradient that `insert` puts into the ones that `loop` carries, as a
+/// part and a sum over micro-batches; null if it is not one, or stays whole.
+ShardingAttr Propagation::collectedPart(tensor::InsertSliceOp insert,
+                                        ArrayRef<StringAttr> gathered) {
+  Value gradient = insert.getSource();
+  ShardingAttr have = effective(gradient);
+  Operation *loop = insert->getParentOp(), *yield = insert->getBlock()->getTerminator();
+  auto isTime = [](StringAttr axis) { return axis == kTimeAxis; };
+  if (!isa<BlockArgument>(insert.getDest()) || !gradient.getDefiningOp() || !gradient.hasOneUse() ||
+      !insert->hasOneUse() || *insert->user_begin() != yield ||
+      llvm::none_of(have.getPartialAxes(), isTime))
+    return nullptr;
+  ShardingAttr part = commonPart(loop->getResult(insert->use_begin()->getOperandNumber()));
+  if (!part)
+    return nullptr;
+  const llvm::SmallBitVector dropped = insert.getDroppedDims();
+  SmallVector<DimShardingAttr> dims(have.getDims());
+  SmallVector<StringAttr> scattered;
+  size_t own = 0;
+  for (auto [dim, want] : llvm::enumerate(part.getDims())) {
+    const size_t at = dropped[dim] ? dims.size() : own++;
+    if (want.getAxes().empty())
+      continue;
+    const bool isPart =
+        at < dims.size() && dims[at].getAxes().empty() &&
+        insert.getSourceType().getDimSize(at) == insert.getDestType().getDimSize(dim) &&
+        llvm::all_of(
+            want.getAxes(),
+            [&](StringAttr axis) {
+              return !isTime(axis) && llvm::is_contained(gathered, axis) &&
+                     llvm::is_contained(have.getPartialAxes(), axis);
+            });
+    if (!isPart)
+      return nullptr;
+    dims[at] = want;
+    llvm::append_range(scattered, want.getAxes());
+  }
+  if (scattered.empty())
+    return nullptr;
+  SmallVector<StringAttr> rest = llvm::filter_to_vector(
+      have.getPartialAxes(), [&](StringAttr axis) { return !llvm::is_contained(scattered, axis); });
+  return ShardingAttr::get(have.getContext(), have.getMesh(), dims, rest, have.getPartialKind());
+}
+
+/// Inserts pins where loops over layers collect gradients of which each rank needs a part; whether
+/// there are any.
+bool Propagation::scatterCollected() {
+  SmallVector<std::pair<Value, ShardingAttr>> found;
+  if (!mesh_.getAxisSize(kTimeAxis))
+    return false;
+  llvm::DenseMap<Operation *, SmallVector<StringAttr>> gathered; // by loop
+  function_->walk([&](tensor::InsertSliceOp insert) {
+    Operation *loop = insert->getParentOp();
+    if (!isa<scf::ForOp, scf::WhileOp>(loop) || !isUniformLoop(loop))
+      return;
+    auto [axes, isNew] = gathered.try_emplace(loop);
+    if (isNew)
+      axes->second = axesGatheredIn(loop);
+    if (ShardingAttr part = collectedPart(insert, axes->second))
+      found.push_back({insert.getSource(), part});
+  });
+  for (auto [value, part] : found)
+    insertPin(value, part, "a part of the gradient of one layer");
+  return !found.empty();
+}
+
+/// Undoes what inserted pins.
 void Propagation::dropRegained() {
   for (ReshardOp pin : regained_) {
     pins_.remove(pin);
