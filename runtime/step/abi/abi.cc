@@ -314,7 +314,8 @@ static int32_t issueExchange(CollContext &ctx, Call call, int32_t op, int32_t gr
   ctx.bytesMoved += bytes;
   ++ctx.numCalls;
   const TraceGroup &members = ctx.traceGroups[static_cast<size_t>(group)];
-  call.site.trace = traceBeginGroup(call.site, members, ctx.functionTrace, bytes);
+  if (!ctx.device->isCapturing())
+    call.site.trace = traceBeginGroup(call.site, members, ctx.functionTrace, bytes);
   status = run(TokenPlace{*ctx.endpoint, **communicator, call.site, &members});
   traceEndSpan(TraceLevel::Group, ctx.rank, op, call.site.trace, !status.ok());
   ctx.recorder.end(number, status.code());

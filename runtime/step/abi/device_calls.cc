@@ -15,15 +15,16 @@ namespace coll::rt {
 
 namespace {
 
-// Runs one call as a span of the trace. A failure names the call, its place in the program, and the
-// rank.
+// Runs one call as a span of the trace, unless a graph captures it: the trace then has the replays.
+// A failure names the call, its place in the program, and the rank.
 template <typename Run>
 int32_t onDevice(CollContext *ctx, int32_t op, const char *kind, Run run) {
   return guarded(ctx, [&]() -> int32_t {
     traceComputeEnd(*ctx);
     CallSite site = siteOf(*ctx, op, kind);
     const TraceLevel level = ctx->device->isHost() ? TraceLevel::Compute : TraceLevel::Launch;
-    site.trace = traceBeginSpan(level, ctx->rank, op, kind, ctx->functionTrace);
+    if (!ctx->device->isCapturing())
+      site.trace = traceBeginSpan(level, ctx->rank, op, kind, ctx->functionTrace);
     Status status = run(*ctx->device, site);
     traceEndSpan(level, ctx->rank, op, site.trace, !status.ok());
     return status.ok() ? kCollOk

@@ -147,8 +147,12 @@ TEST_F(GpuHostTest, TheTraceHearsWhatTheGpuDid) {
       EXPECT_EQ(listener.count(TraceLevel::Call, phase, isReplay), steps);
     }
   }
-  EXPECT_EQ(listener.count(TraceLevel::Launch, TracePhase::Begin, true),
-            kRanks * (kSteps - kEager));
+  // Each replay is a launch. The End of a span does not repeat whether it was one.
+  constexpr int kReplays = kRanks * (kSteps - kEager), kLaunches = 2 * kRanks * kEager;
+  EXPECT_EQ(listener.count(TraceLevel::Launch, TracePhase::Begin, true), kReplays);
+  EXPECT_EQ(listener.count(TraceLevel::Launch, TracePhase::Begin, false), kLaunches)
+      << "the calls that a graph captures are not reported";
+  EXPECT_EQ(listener.count(TraceLevel::Launch, TracePhase::End, false), kLaunches + kReplays);
   for (const TraceEvent &event : listener.events) {
     if (event.level != TraceLevel::Device)
       continue;
@@ -185,6 +189,8 @@ TEST_F(GpuHostTest, ATraceThatCannotBeIsMissingAndTheRunStands) {
         return event.level == TraceLevel::Launch && event.name == std::string_view("replay");
       });
   EXPECT_EQ(replays, kRanks * (kSteps - kEager));
+  EXPECT_EQ(listener.count(TraceLevel::Launch, TracePhase::Begin, false),
+            replays + 2 * kRanks * kEager);
   EXPECT_EQ(cuda_.calls("graphLaunch"), replays);
 }
 
