@@ -2,6 +2,7 @@
 // host threads: the same bytes as on host memory, eagerly and in graphs.
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/trace.h"
 #include "runtime/step/device/gpu/platform.h"
 #include "test/conformance/emulated_peers.h"
 #include "test/exchange/moe_emulated.h"
@@ -342,6 +343,27 @@ TEST_F(GpuTokensTest, GraphsAreReplayedWithOtherRoutes) {
     compare(c, 3, 8, 0.8, /*graphs=*/false);
     EXPECT_EQ(cuda_.calls("graphLaunch") - before, 4 * 4);
   }
+}
+
+TEST_F(GpuTokensTest, ExchangesThatAGraphCapturesAreNotReported) {
+  struct Groups : TraceSink {
+    void onEvent(const TraceEvent &event) override {
+      begun += event.level == TraceLevel::Group && event.phase == TracePhase::Begin;
+    }
+    std::atomic<int> begun{0};
+  } groups;
+  constexpr int kSteps = 5, kEager = 2, kExchanges = 4;
+  TokenCase c = small(4, kCollF32);
+  c.place();
+  std::unique_ptr<Executor> executor = start(c, /*isOnGpu=*/true);
+  ASSERT_TRUE(executor);
+  ScopedTraceSink listen(&groups);
+  for (int step = 0; step < kSteps; ++step) {
+    const Status status = executor->step({input(c, 8, 0.8)}).status();
+    ASSERT_TRUE(status.ok()) << status.toString();
+  }
+  EXPECT_EQ(cuda_.calls("graphLaunch"), c.ranks * (kSteps - kEager));
+  EXPECT_EQ(groups.begun, c.ranks * kEager * kExchanges);
 }
 
 TEST_F(GpuTokensTest, OtherCallsGoThroughTheHost) {
