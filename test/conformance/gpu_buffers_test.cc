@@ -59,8 +59,8 @@ TEST_P(GpuBuffers, OperationsUnderWayAtOnceDoNotStarveEachOther) {
 
 // The pool has only the blocks that its connections are guaranteed, and the messages under way are
 // more than these. The ranks begin with the operations of different groups. The first message of a
-// lane that gets no block goes through a slot. Both ends agree before data moves, so that a lane may
-// get one in time: in detours_test.cc none does.
+// lane that gets no block goes through a slot. Both ends agree before data moves, so that a lane
+// may get one in time: in detours_test.cc none does.
 TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
   constexpr size_t kGroups = 2;
   static constexpr size_t kCalls = 20;        // in each group more than there are blocks
