@@ -68,7 +68,7 @@ int smsFor(const std::vector<Offer> &offers) {
 // queue of the GPU that two streams share, one kernel would be behind another that waits for it,
 // or for a member of another group that is behind a third.
 Status checkQueues(const std::vector<Offer> &offers) {
-  // A member that is alone waits for nobody.
+  // A member that is alone does not wait.
   const bool isShared =
       offers.size() > 1 && std::any_of(offers.begin(), offers.end(),
                                        [](const Offer &offer) { return offer.ranksOnGpu > 1; });
