@@ -7,11 +7,10 @@
 #include "runtime/net/loopback/loopback.h"
 #include "test/conformance/gpu_memory.h"
 #include "test/net/flaky_transport.h"
+#include "test/support/comes_true.h"
 
 #include <array>
-#include <chrono>
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace coll::rt::test {
 
@@ -24,18 +23,6 @@ constexpr int kMessages = 12; // more than a lane has under way at once
 struct GpuRegion final : net::Memory {
   net::RemoteKey remoteKey() const override { return {}; }
 };
-
-// Polls the condition for half a minute at most.
-template <typename Condition>
-bool comesTrue(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= end)
-      return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 class GpuDetours : public testing::TestWithParam<std::string> {
 protected:

@@ -10,9 +10,11 @@
 #include "runtime/net/gpu/transport.h"
 #include "runtime/net/loopback/loopback.h"
 #include "test/conformance/harness.h"
+#include "test/support/comes_true.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -104,18 +106,6 @@ TEST_P(GpuBuffers, AFullBouncePoolStopsNoLane) {
 //===-- compressed messages -----------------------------------------------------===//
 
 namespace {
-
-// Polls the condition, for a minute at most.
-template <typename Condition>
-bool comesTrue(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= end)
-      return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 // bf16 values, some of them NaN.
 std::vector<uint16_t> bf16Bits(unsigned seed, size_t count) {
