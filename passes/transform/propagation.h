@@ -135,7 +135,8 @@ private:
   llvm::DenseMap<Operation *, SmallVector<ShardingAttr>> fixed_;
   /// Reshards that hold the shardings that the user wrote on the operations before them.
   llvm::SetVector<Operation *> pins_;
-  /// The pins that the last of these inserted, while it is open whether they pay.
+  /// The pins that regainSplits, scatterSums or scatterCollected inserted, while it is open whether
+  /// they pay.
   SmallVector<ReshardOp> regained_;
   /// The members of `pins_` that `scatterSums` inserted.
   llvm::DenseSet<Operation *> sums_;

@@ -280,7 +280,7 @@ bool Propagation::scatterCollected() {
   return !found.empty();
 }
 
-/// Undoes what inserted pins.
+/// Undoes regainSplits(), scatterSums() or scatterCollected().
 void Propagation::dropRegained() {
   for (ReshardOp pin : regained_) {
     pins_.remove(pin);

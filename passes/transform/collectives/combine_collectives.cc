@@ -240,8 +240,8 @@ private:
            varyingAxes_.lookup(a) == varyingAxes_.lookup(b);
   }
 
-  /// Keeps the axes true: later kinds compare with what was packed, which may stand in memory where
-  /// one of the bucket did.
+  /// Packs the bucket, and records the axes along which the packed operation varies: later kinds are
+  /// compared with it. The bucket's entries go first, as it may get the address of one of them.
   void pack(ArrayRef<Operation *> bucket) {
     const UniformValues::AxisSet axes = varyingAxes_.lookup(bucket.front());
     for (Operation *op : bucket)
