@@ -240,7 +240,7 @@ private:
            varyingAxes_.lookup(a) == varyingAxes_.lookup(b);
   }
 
-  /// Packs the bucket, and records the axes along which the packed operation varies: later kinds are
+  /// Packs the bucket, and records along which axes the packed operation varies: later kinds are
   /// compared with it. The bucket's entries go first, as it may get the address of one of them.
   void pack(ArrayRef<Operation *> bucket) {
     const UniformValues::AxisSet axes = varyingAxes_.lookup(bucket.front());
