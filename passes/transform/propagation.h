@@ -72,7 +72,7 @@ private:
   ShardingAttr scattered(Value value);
   bool scatterCollected();
   SmallVector<StringAttr> axesGatheredIn(Operation *loop);
-  ShardingAttr commonPart(Value value);
+  ShardingAttr commonPart(Value value, bool mayReadAll);
   ShardingAttr collectedPart(tensor::InsertSliceOp insert, ArrayRef<StringAttr> gathered);
   void insertPin(Value value, ShardingAttr request, const Twine &why);
   void dropRegained();

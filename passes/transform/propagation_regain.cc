@@ -15,9 +15,15 @@
 //   g partial dp; n = sum g * g; p' [dp] = p - n * g    all_reduce g, and each rank takes its part
 //   g' [dp]                                             reduce_scatter g, and all_reduce n
 //
-// A loop over layers that collects their gradients would carry what each rank contributes to all of
-// them, because micro-batches are summed behind the loop. If what follows takes parts, and the loop
-// gathers each layer's parameters anyway, each layer's gradient is scattered when it is computed:
+// A loop over layers that collects their gradients combines each of them, because the collected
+// tensor is larger. If what follows takes parts, and the loop gathers each layer's parameters
+// anyway, each layer's gradient is scattered when it is computed:
+//
+//   g partial fsdp; all_reduce g; insert g into c    each rank carries whole gradients
+//   g' [fsdp]; insert g' into c [fsdp]               reduce_scatter g: each rank carries its part
+//
+// Micro-batches are summed behind the loop, so with them such a loop carries what each rank
+// contributes to all layers:
 //
 //   g partial fsdp, mb; insert g into c partial fsdp, mb    each rank carries whole gradients
 //   g' [fsdp] partial mb; insert g' into c [fsdp] ...       each rank carries its part
@@ -200,13 +206,16 @@ SmallVector<StringAttr> Propagation::axesGatheredIn(Operation *loop) {
 }
 
 /// The part of `value` that all uses ask for, in terms of the value where they pass sums on; null
-/// if they differ.
-ShardingAttr Propagation::commonPart(Value value) {
-  ShardingAttr part;
+/// if they differ. With `mayReadAll`, uses may also take the value as it is: with a part, the norm
+/// of all gradients is a sum over ranks.
+ShardingAttr Propagation::commonPart(Value value, bool mayReadAll) {
+  ShardingAttr part, have = effective(value);
   for (OpOperand &use : value.getUses()) {
     ShardingAttr request = requestOf(use);
     if (request && request.isPartial())
       request = requestBehind(use);
+    if (mayReadAll && request == have)
+      continue;
     if (!request || request.isPartial() || (part && part != request))
       return nullptr;
     part = request;
@@ -214,19 +223,22 @@ ShardingAttr Propagation::commonPart(Value value) {
   return part;
 }
 
-/// The sharding of a layer's gradient that `insert` puts into the ones that `loop` carries, as a
-/// part and a sum over micro-batches; null if it is not one, or stays whole.
+/// The sharding of a layer's gradient that `insert` puts into the ones that its loop carries: a
+/// part, and a sum over micro-batches if there are any. Null if it is not one, or stays whole.
 ShardingAttr Propagation::collectedPart(tensor::InsertSliceOp insert,
                                         ArrayRef<StringAttr> gathered) {
   Value gradient = insert.getSource();
-  ShardingAttr have = effective(gradient);
+  ShardingAttr have = decided_.shardings.lookup(gradient);
   Operation *loop = insert->getParentOp(), *yield = insert->getBlock()->getTerminator();
   auto isTime = [](StringAttr axis) { return axis == kTimeAxis; };
   if (!isa<BlockArgument>(insert.getDest()) || !gradient.getDefiningOp() || !gradient.hasOneUse() ||
-      !insert->hasOneUse() || *insert->user_begin() != yield ||
-      llvm::none_of(have.getPartialAxes(), isTime))
+      !insert->hasOneUse() || *insert->user_begin() != yield || !have)
     return nullptr;
-  ShardingAttr part = commonPart(loop->getResult(insert->use_begin()->getOperandNumber()));
+  const bool isCombined = decided_.combined.contains(gradient);
+  if (!isCombined && llvm::none_of(have.getPartialAxes(), isTime))
+    return nullptr;
+  ShardingAttr part = commonPart(loop->getResult(insert->use_begin()->getOperandNumber()),
+                                 /*mayReadAll=*/isCombined);
   if (!part)
     return nullptr;
   const llvm::SmallBitVector dropped = insert.getDroppedDims();
@@ -253,8 +265,10 @@ ShardingAttr Propagation::collectedPart(tensor::InsertSliceOp insert,
   }
   if (scattered.empty())
     return nullptr;
-  SmallVector<StringAttr> rest = llvm::filter_to_vector(
-      have.getPartialAxes(), [&](StringAttr axis) { return !llvm::is_contained(scattered, axis); });
+  SmallVector<StringAttr> rest; // summed behind the loop
+  if (!isCombined)
+    llvm::copy_if(have.getPartialAxes(), std::back_inserter(rest),
+                  [&](StringAttr axis) { return !llvm::is_contained(scattered, axis); });
   return ShardingAttr::get(have.getContext(), have.getMesh(), dims, rest, have.getPartialKind());
 }
 
@@ -262,8 +276,6 @@ ShardingAttr Propagation::collectedPart(tensor::InsertSliceOp insert,
 /// there are any.
 bool Propagation::scatterCollected() {
   SmallVector<std::pair<Value, ShardingAttr>> found;
-  if (!mesh_.getAxisSize(kTimeAxis))
-    return false;
   llvm::DenseMap<Operation *, SmallVector<StringAttr>> gathered; // by loop
   function_->walk([&](tensor::InsertSliceOp insert) {
     Operation *loop = insert->getParentOp();
