@@ -77,8 +77,8 @@ module @summed_once {
 
 // -----
 
-// Without micro-batches, the gradient of each layer is scattered likewise, instead of being combined and cut. A use that
-// reads all layers' gradients, as the norm does, reads the parts.
+// Without micro-batches, the gradient of each layer is scattered likewise, instead of being combined and cut. A use
+// that reads all layers' gradients, as the norm does, reads the parts.
 
 #transposed = affine_map<(m, n, k) -> (k, m)>
 #right = affine_map<(m, n, k) -> (k, n)>
