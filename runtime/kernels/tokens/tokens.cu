@@ -16,18 +16,15 @@ __global__ void __launch_bounds__(kTokenThreads)
   tokens::widen(args);
 }
 
-// A rehearsal has a group of no members.
 __global__ void __launch_bounds__(kTokenThreads)
     unpackTokens(const __grid_constant__ UnpackTokens args) {
-  if (args.shape.groupSize != 0)
-    tokens::Unpacker(args).run();
+  tokens::Unpacker(args).run();
 }
 
 __global__ void __launch_bounds__(kTokenThreads)
     readRoute(const __grid_constant__ TokenRoute args) {
   __shared__ tokens::RouteScratch scratch;
-  if (args.shape.groupSize != 0)
-    tokens::RouteCounter(args, scratch).run();
+  tokens::RouteCounter(args, scratch).run();
 }
 
 __global__ void __launch_bounds__(kTokenThreads)

@@ -36,6 +36,8 @@ public:
   COLL_DEVICE explicit Unpacker(const UnpackTokens &args) : args_(args), shape_(args.shape) {}
 
   COLL_DEVICE void run() const {
+    if (shape_.groupSize == 0) // a rehearsal
+      return;
     const uint32_t warps = simt::blockThreads() / simt::kWarpThreads;
     const uint32_t first = simt::blockIndex() * warps + simt::threadIndex() / simt::kWarpThreads;
     for (uint32_t row = first; row < shape_.capacity; row += simt::gridBlocks() * warps)
@@ -112,6 +114,8 @@ public:
       : args_(args), shape_(args.shape), shared_(shared) {}
 
   COLL_DEVICE void run() const {
+    if (shape_.groupSize == 0) // a rehearsal
+      return;
     const uint32_t target = simt::blockIndex(), thread = simt::threadIndex();
     const bool isOurs = isRoute();
     if (!isOurs && target == 0 && thread == 0)
@@ -158,12 +162,11 @@ private:
 };
 
 COLL_DEVICE void checkRoute(const TokenRoute &args) {
-  // The cause: the rows of a route that is foreign do not return.
-  if (simt::loadRelaxed(args.error) == static_cast<uint32_t>(RouteError::Foreign))
-    return;
   visitShare(args.shape.capacity, [&](uint64_t row) {
+    // If the route is foreign, that is the cause: its rows do not return.
     if (args.route[rt::kRouteHeaderWords + row] !=
-        sourceOf(args.shape, args.rankPrefix, static_cast<uint32_t>(row)))
+            sourceOf(args.shape, args.rankPrefix, static_cast<uint32_t>(row)) &&
+        simt::loadRelaxed(args.error) != static_cast<uint32_t>(RouteError::Foreign))
       simt::storeRelaxed(args.error, static_cast<uint32_t>(RouteError::Changed));
   });
 }
