@@ -86,14 +86,32 @@ void annotate(LLVM::LLVMFuncOp kernel) {
       kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
 }
 
+/// Parameters of 4 bits become bytes, as which the host passes them: PTX has no type for them.
+void widenParameters(LLVM::LLVMFuncOp kernel) {
+  Block &entry = kernel.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&entry);
+  for (BlockArgument argument : entry.getArguments()) {
+    auto type = dyn_cast<IntegerType>(argument.getType());
+    if (!type || type.getWidth() == 1 || type.getWidth() >= 8)
+      continue;
+    argument.setType(b.getI8Type());
+    auto narrow = LLVM::TruncOp::create(b, argument.getLoc(), type, argument);
+    argument.replaceAllUsesExcept(narrow, narrow);
+  }
+  kernel.setFunctionType(LLVM::LLVMFunctionType::get(kernel.getFunctionType().getReturnType(),
+                                                     llvm::to_vector(entry.getArgumentTypes())));
+}
+
 } // namespace
 
 LogicalResult lowerToNvvm(gpu::GPUModuleOp code) {
   if (failed(expandAddresses(code)) || failed(lowerLoops(code)) || failed(lowerOperations(code)))
     return code.emitError("has operations that cannot be lowered for a GPU");
   for (auto kernel : code.getOps<LLVM::LLVMFuncOp>())
-    if (!kernel.isExternal())
+    if (!kernel.isExternal()) {
+      widenParameters(kernel);
       annotate(kernel);
+    }
   return success();
 }
 
