@@ -143,6 +143,19 @@ TEST_F(GpuEpilogueTest, AKernelFollowsTheProductWhereTheLibraryHasNoAlgorithm) {
   }
 }
 
+TEST_F(GpuEpilogueTest, EpiloguesOfF64AreTheKernels) {
+  create([](const Epilogue &, void *) { return Status(kCollDevice, "by the kernel"); });
+  for (int32_t epilogue = kCollEpilogueBias; epilogue <= kCollEpilogueGeluGradient; ++epilogue) {
+    CollContraction c = contraction(epilogue, 5, 8, 6);
+    c.dtype_a = c.dtype_b = c.dtype_out = kCollF64;
+    c.compute = kCollComputeF64;
+    c.bias = hasBias(c) ? numbers(2 * c.n) : nullptr;
+    c.x = epilogue == kCollEpilogueGeluGradient ? numbers(2 * c.m * c.n) : nullptr;
+    const Status status = run(c, numbers(60), numbers(96), numbers(80));
+    EXPECT_NE(status.message().find("by the kernel"), std::string::npos) << status.toString();
+  }
+}
+
 TEST_F(GpuEpilogueTest, WhatNothingComputesNamesTheOption) {
   create([](const Epilogue &, void *) { return Status(kCollUnsupported, "no CUDA"); });
   lt_.failNext("heuristics", dl::kLtNotSupported);

@@ -369,13 +369,16 @@ Status Matmuls::run(const CollContraction &c, const void *a, const void *b, void
   std::unique_ptr<Plan> &plan = plans_[form];
   const CollContraction product = withoutEpilogue(c);
   if (!plan) {
-    Result<std::unique_ptr<Plan>> made = makePlan(c, operands, isCaptured);
+    // The library computes some epilogues of f64 with ten digits.
+    bool isApart = c.epilogue != kCollEpilogueNone && c.compute == kCollComputeF64;
+    Result<std::unique_ptr<Plan>> made = makePlan(isApart ? product : c, operands, isCaptured);
     const bool isMissing = !made && made.status().code() == kCollUnsupported;
-    if (isMissing && c.epilogue != kCollEpilogueNone) {
+    if (isMissing && !isApart && c.epilogue != kCollEpilogueNone) {
+      isApart = true;
       made = makePlan(product, operands, isCaptured);
-      if (made)
-        (*made)->isFinishedApart = true;
     }
+    if (made)
+      (*made)->isFinishedApart = isApart;
     if (!made)
       return made.status();
     plan = made.take();
