@@ -92,6 +92,19 @@ TEST_F(GpuConvolutionTest, EnginesWithoutAnOrderAndThoseThatCannotBeMadeAreLeftO
   EXPECT_GE(dnn_.lastEngine(), 13);
 }
 
+TEST_F(GpuConvolutionTest, TheEngineThatNeedsEvenPaddingIsLeftOutElsewhere) {
+  dnn_.numberEnginesFrom(-1); // the first that works is engine 1
+  Convolution c = convolution(Kind::Filter);
+  for (auto [rows, expected] : {std::pair(3, 1), {2, 2}}) { // the last row of padding is not read
+    c.out[1] = rows;
+    gpu::Gpu::Scope scope(*gpu_);
+    Result<bool> ran = convolutions_->run(c, buffersOf(c), gpu_->stream(), /*isCaptured=*/true);
+    ASSERT_TRUE(ran.ok()) << ran.status().toString();
+    EXPECT_EQ(cuda_.table().streamSynchronize(gpu_->stream()), dl::kCudaSuccess);
+    EXPECT_EQ(dnn_.lastEngine(), expected) << rows;
+  }
+}
+
 TEST_F(GpuConvolutionTest, TheEngineIsChosenOnce) {
   Convolution c = convolution(Kind::Data);
   c.batch = 3; // a form that no other test of this process has chosen for

@@ -49,13 +49,14 @@ struct Shared {
   std::mutex mutex;
   std::map<std::string, DnnResult> failures;
   std::map<std::string, int64_t> calls;
-  int64_t live = 0, lastEngine = 0;
+  int64_t live = 0, lastEngine = 0, firstEngine = 11;
   bool hasEngines = true;
   Cudnn table;
 };
 Shared *fake = nullptr;
 
-constexpr int64_t kUnordered = 11, kUnmade = 12, kEngines = 5;
+// Engines by their place: the first has no order of sums, the second cannot be made.
+constexpr int64_t kUnordered = 0, kUnmade = 1, kEngines = 5;
 
 DnnResult begin(const char *name) {
   std::lock_guard<std::mutex> lock(fake->mutex);
@@ -169,7 +170,8 @@ struct FakeDnnFunctions {
     Object &object = *objectOf(descriptor);
     object.isFinal = true;
     if (object.type == kDnnExecutionPlan &&
-        object.objects.at(kDnnPlanConfig)->value<int64_t>(kDnnEngineGlobalIndex) == kUnmade)
+        object.objects.at(kDnnPlanConfig)->value<int64_t>(kDnnEngineGlobalIndex) ==
+            fake->firstEngine + kUnmade)
       return kDnnNotSupported;
     return begin("finalize");
   }
@@ -205,8 +207,8 @@ struct FakeDnnFunctions {
       DnnDescriptor engine = *static_cast<DnnDescriptor *>(values);
       objectOf(engine)->values = object.values;
     } else if (attribute == kDnnEngineNumericalNote) {
-      *count = number == kUnordered;
-      if (number == kUnordered)
+      *count = number == fake->firstEngine + kUnordered;
+      if (*count > 0)
         *static_cast<int *>(values) = kDnnNoteNondeterministic;
     } else {
       const int64_t workspace = 256;
@@ -219,7 +221,7 @@ struct FakeDnnFunctions {
     const bool isFirst = heuristic.value<int>(kDnnHeuristicMode) == kDnnHeuristicA;
     *count = isFirst && fake->hasEngines ? kEngines : 0;
     for (int64_t i = 0; i < std::min(wanted, *count); ++i) {
-      const int64_t number = kUnordered + i;
+      const int64_t number = fake->firstEngine + i;
       Object &config = *objectOf(configs[i]);
       config.isFinal = true;
       config.objects[kDnnGraphOps] =
@@ -277,6 +279,8 @@ FakeCudnn::~FakeCudnn() {
 }
 
 const Cudnn &FakeCudnn::table() const { return fake->table; }
+
+void FakeCudnn::numberEnginesFrom(int64_t number) { fake->firstEngine = number; }
 
 void FakeCudnn::loseEngines() { fake->hasEngines = false; }
 

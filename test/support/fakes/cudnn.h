@@ -23,6 +23,8 @@ public:
   FakeCudnn &operator=(const FakeCudnn &) = delete;
 
   const Cudnn &table() const;
+  // The first engine's number; the others follow.
+  void numberEnginesFrom(int64_t number);
   // From now on there is no engine for any convolution.
   void loseEngines();
   // The next call of the function with this member name of Cudnn fails.

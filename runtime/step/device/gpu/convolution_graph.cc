@@ -234,6 +234,19 @@ Result<ConvolutionGraph> ConvolutionGraph::create(const dl::Cudnn &dnn, dl::DnnH
   return made;
 }
 
+// Whether the engine's results are wrong. Engine 1 of filter gradients (cuDNN 9 on an H100, float32
+// and TF32) sums over other elements where the padding after the input is not that before it.
+static bool isWrong(const kernels::Convolution &c, int64_t engine) {
+  if (c.kind != Kind::Filter || engine != 1)
+    return false;
+  for (size_t d = 0; d < c.out.size(); ++d) {
+    const int64_t reach = (c.window[d] - 1) * c.dilation[d] + 1;
+    if (c.out[d] != (c.in[d] + 2 * c.pad[d] - reach) / c.stride[d] + 1)
+      return true;
+  }
+  return false;
+}
+
 // The engines that one of the heuristics proposes, after `proposed` ones of another.
 static Status propose(const dl::Cudnn &dnn, const DnnObject &graph, const kernels::Convolution &c,
                       int mode, int64_t &proposed, std::vector<DnnEngine> &engines) {
@@ -276,7 +289,7 @@ static Status propose(const dl::Cudnn &dnn, const DnnObject &graph, const kernel
     found = engine->get(dl::kDnnEngineGlobalIndex, dl::kDnnTypeInt64, &allowed.number, 1);
     if (!found)
       return found.status();
-    if (allows(c, *notes))
+    if (allows(c, *notes) && !isWrong(c, allowed.number))
       engines.push_back(std::move(allowed));
   }
   return {};
