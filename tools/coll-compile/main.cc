@@ -260,7 +260,7 @@ std::string getText(const coll::run::Executable &compiled, llvm::StringRef form)
   std::string text;
   if (form == "ptx") {
     for (const mlir::coll::ObjectCode::Class &ranks : compiled.code.classes)
-      text += ranks.gpuImage;
+      text += llvm::StringRef(ranks.gpuImage).rtrim('\0'); // drivers want a terminated text
     return text;
   }
   // The last stage of that name: clean-ups do not change it.
