@@ -162,12 +162,15 @@ void FunctionPartitioner::keepOutside(tensor::InsertSliceOp global, tensor::Inse
     return;
   OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPoint(local);
+  // Positions along other split dimensions count within the block, as in insertHeld().
+  SmallVector<OpFoldResult> place = local.getMixedOffsets();
+  (void)localOffsets(local.getLoc(), rule.operands[1], rule, assignment, place);
   for (auto [dim, walked] : llvm::enumerate(rule.operands[0])) {
     if (!isExchanged(walked, assignment))
       continue;
     Value old = tensor::ExtractSliceOp::create(builder_, local.getLoc(), local.getSourceType(),
-                                               local.getDest(), local.getMixedOffsets(),
-                                               local.getMixedSizes(), local.getMixedStrides());
+                                               local.getDest(), place, local.getMixedSizes(),
+                                               local.getMixedStrides());
     Halo halo = planHalo(global, rule, assignment, walked.factor, dim);
     plan::HaloSource source = haloSource(halo, global.getSource(), *walked.reach);
     local.getSourceMutable().assign(fillOutside(halo, local.getSource(), source, old));
