@@ -65,8 +65,11 @@ private:
     constexpr uint32_t kVec = sizeof(simt::Vec16);
     const int32_t *places = args_.places + token * args_.numNodes;
     const uint64_t row = token * args_.rowBytes;
+    bool isEmpty = !args_.bias[0] && !args_.bias[1];
+    for (uint32_t n = 0; n < args_.numNodes; ++n)
+      isEmpty = isEmpty && n != args_.node && places[n] < 0;
     for (uint32_t at = simt::lane() * kVec; at < args_.rowBytes; at += simt::kWarpThreads * kVec) {
-      BfloatSums sums(-0.0f);
+      BfloatSums sums(isEmpty ? 0.0f : -0.0f); // -0 keeps the bits of a sum of one row
       for (const void *bias : args_.bias)
         if (bias)
           sums.add(simt::loadGlobal16(static_cast<const char *>(bias) + row + at));

@@ -11,6 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 STEPS = ROOT / "test/data/jax"
+MOST = 10  # processes at the same time: the contexts of more fill the memory of a GPU
 SMALL = ["mlp_digits_momentum", "cnn_digits_adam", "gpt_tiny_adamw", "attention_lion"]
 ROW = re.compile(r"^  (.*?)\s+(\S+)\s+(\S+)\s+(\S+)(?:\s+(\S+))?  (FAIL|ok|ok by noise|ok by gradient)(: .*)?$")
 
@@ -69,8 +70,8 @@ def start_ranks(command, ranks, folder, **variables):
 
 
 def side_by_side(function, cases, at_once=None):
-    """`function` of each case, in order, as far as processors allow at the same time."""
-    with concurrent.futures.ThreadPoolExecutor(at_once or os.cpu_count()) as pool:
+    """`function` of each case, in order, as far as processors and memory allow at the same time."""
+    with concurrent.futures.ThreadPoolExecutor(at_once or min(os.cpu_count(), MOST)) as pool:
         yield from pool.map(function, cases)
 
 

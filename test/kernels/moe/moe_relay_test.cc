@@ -136,14 +136,16 @@ std::vector<uint16_t> randomElems(uint64_t count, std::minstd_rand &random) {
   return values;
 }
 
-Merging randomMerging(MoeTeam &team, uint32_t most, std::minstd_rand &random) {
+// With `sparse` tokens have one row or none.
+Merging randomMerging(MoeTeam &team, uint32_t most, bool sparse, std::minstd_rand &random) {
   Merging m;
   MoeMergeArgs &args = m.args;
   args.rowBytes = 16 * (1 + static_cast<uint32_t>(random() % 70));
   args.numTopk = random() % 4 ? static_cast<uint32_t>(random() % 33) : 0;
   args.numTokens = static_cast<uint32_t>(random() % (most + 1));
-  args.numNodes = 1 + static_cast<uint32_t>(random() % 5);
-  args.node = random() % 5 ? static_cast<uint32_t>(random() % args.numNodes) : kMoeNoNode;
+  args.numNodes = sparse ? 1 : 1 + static_cast<uint32_t>(random() % 5);
+  args.node =
+      !sparse && random() % 5 ? static_cast<uint32_t>(random() % args.numNodes) : kMoeNoNode;
   args.blocks = static_cast<uint32_t>(random() % 3) * 17;
   const uint32_t rows = 1 + static_cast<uint32_t>(random() % most);
   for (uint32_t i = 0; i < args.numTokens * args.numNodes; ++i)
@@ -157,7 +159,7 @@ Merging randomMerging(MoeTeam &team, uint32_t most, std::minstd_rand &random) {
   args.rows = team.put(0, m.rows);
   args.weights = team.put(0, m.weights);
   for (int b = 0; b < 2; ++b)
-    if (random() % 2) {
+    if (!sparse && random() % 2) {
       m.bias[b] = randomElems(args.numTokens * elems, random);
       args.bias[b] = team.put(0, m.bias[b]);
     }
@@ -168,7 +170,8 @@ Merging randomMerging(MoeTeam &team, uint32_t most, std::minstd_rand &random) {
   return m;
 }
 
-// Biases are added first, then nodes in their order.
+// Biases are added first, then nodes in their order. A sum of one row has its bits, a sum of none
+// is 0.
 void mergeOnHost(Merging &m) {
   const MoeMergeArgs &args = m.args;
   const size_t elems = args.rowBytes / 2, topk = args.numTopk;
@@ -180,9 +183,11 @@ void mergeOnHost(Merging &m) {
         else if (place >= 0)
           other(at(static_cast<uint64_t>(place)));
     };
+    bool isEmpty = m.bias[0].empty() && m.bias[1].empty();
+    visit([&] { isEmpty = false; }, [&](size_t) { isEmpty = false; });
     for (size_t i = 0; i < elems; ++i) {
       uint16_t &out = m.out[t * elems + i];
-      float sum = 0;
+      float sum = isEmpty ? 0.0f : -0.0f;
       for (const std::vector<uint16_t> &bias : m.bias)
         if (!bias.empty())
           sum += rt::bf16ToF32(bias[t * elems + i]);
@@ -205,7 +210,7 @@ TEST_P(MoeRelayTest, SumsOfNodesAreAddedUp) {
   for (int round = 0; round < rounds() && !HasFailure(); ++round) {
     SCOPED_TRACE(round);
     one.clear();
-    Merging m = randomMerging(one, most(), random);
+    Merging m = randomMerging(one, most(), round % 8 == 7, random);
     const rt::Status status = one.run({{m.args}}, random());
     ASSERT_TRUE(status.ok()) << status.toString();
     mergeOnHost(m);
