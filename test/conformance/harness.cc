@@ -291,6 +291,31 @@ double Elements::get(int64_t i) const {
   return load(dtype_, bytes_.data() + i * dtypeSize(dtype_));
 }
 
+Elements Elements::samples(CollDtype dtype, int rank, int64_t from, int64_t count) {
+  return repeated(dtype, count, [&](int64_t i) { return sample(dtype, rank, from + i); });
+}
+
+void Elements::repeat() {
+  const size_t whole = static_cast<size_t>(count_ * dtypeSize(dtype_));
+  for (size_t done = static_cast<size_t>(kPeriod * dtypeSize(dtype_)); done < whole; done *= 2)
+    std::memcpy(bytes_.data() + done, bytes_.data(), std::min(done, whole - done));
+}
+
+testing::AssertionResult Elements::has(int64_t at, const Elements &expected) const {
+  const int64_t size = dtypeSize(dtype_);
+  if (at < 0 || at + expected.count_ > count_ || expected.dtype_ != dtype_)
+    return testing::AssertionFailure()
+           << expected.count_ << " elements from " << at << " on are not there";
+  if (std::memcmp(bytes_.data() + at * size, expected.bytes_.data(),
+                  static_cast<size_t>(expected.count_ * size)) == 0)
+    return testing::AssertionSuccess();
+  for (int64_t i = 0; i < expected.count_; ++i)
+    if (get(at + i) != expected.get(i))
+      return testing::AssertionFailure()
+             << "element " << at + i << " is " << get(at + i) << ", expected " << expected.get(i);
+  return testing::AssertionSuccess(); // zeros of different signs
+}
+
 double sample(CollDtype dtype, int rank, int64_t i) {
   int64_t value = (rank * 37 + i * 11 + i / 13) % 23 - 9;
   if (dtype == kCollBool)

@@ -11,6 +11,7 @@
 #include "runtime/backend/backend.h"
 #include "test/conformance/gpu_memory.h"
 
+#include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
@@ -77,18 +78,41 @@ Layout oneGroup(int ranks);
 class Elements {
 public:
   Elements(CollDtype dtype, int64_t count);
+  // Elements whose values are `value(i)`, which repeats itself after kPeriod elements.
+  template <typename Value>
+  static Elements repeated(CollDtype dtype, int64_t count, Value value) {
+    Elements all(dtype, count);
+    for (int64_t i = 0; i < std::min(count, kPeriod); ++i)
+      all.set(i, value(i));
+    all.repeat();
+    return all;
+  }
+  // As sample(): number `from` of the rank and those that follow.
+  static Elements samples(CollDtype dtype, int rank, int64_t from, int64_t count);
+
   void set(int64_t i, double value);
   double get(int64_t i) const;
+  void copyFrom(const Elements &other) {
+    std::copy(other.bytes_.begin(), other.bytes_.end(), bytes_.begin());
+  }
   int64_t count() const { return count_; }
   void *data() { return bytes_.data(); }
 
+  static constexpr int64_t kPeriod = 13 * 23;
+
+  // Whether the elements from `at` on have the values of all of `expected`; says which one differs.
+  testing::AssertionResult has(int64_t at, const Elements &expected) const;
+
 private:
+  void repeat();
+
   CollDtype dtype_;
   int64_t count_;
   std::vector<char> bytes_;
 };
 
-// A small number that every type represents exactly, different for most (rank, i).
+// A small number that every type represents exactly, different for most (rank, i). It is the same
+// for i and i + Elements::kPeriod.
 double sample(CollDtype dtype, int rank, int64_t i);
 // The value of a number in the type: rounded, wrapped, or 0 and 1.
 double rounded(CollDtype dtype, double value);

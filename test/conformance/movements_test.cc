@@ -6,11 +6,8 @@
 namespace coll::rt::test {
 namespace {
 
-Elements samples(CollDtype dtype, int rank, int64_t count) {
-  Elements elements(dtype, count);
-  for (int64_t i = 0; i < count; ++i)
-    elements.set(i, sample(dtype, rank, i));
-  return elements;
+Elements zeros(CollDtype dtype, int64_t count) {
+  return Elements::repeated(dtype, count, [](int64_t) { return 0; });
 }
 
 struct Case {
@@ -38,8 +35,7 @@ void forEachCase(const Movements::ParamType &param, Body body) {
 // The larger of the two buffers of a call in place, beginning with the elements of `filled`.
 Elements enlarged(const Elements &filled, CollDtype dtype, int64_t count) {
   Elements buffer(dtype, std::max(count, filled.count()));
-  for (int64_t i = 0; i < filled.count(); ++i)
-    buffer.set(i, filled.get(i));
+  buffer.copyFrom(filled);
   return buffer;
 }
 
@@ -59,9 +55,8 @@ TEST_P(Movements, Broadcast) {
     int64_t count = c.outer * c.count;
     Call call = makeCall(OpKind::Broadcast, c.dtype, count, nullptr, nullptr);
     call.root = m.n - 1;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, count), count);
-    for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(out.get(i), sample(c.dtype, m.rankAt(call.root), i));
+    Elements out = perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, count), count);
+    ASSERT_TRUE(out.has(0, Elements::samples(c.dtype, m.rankAt(call.root), 0, count)));
   });
 }
 
@@ -69,13 +64,12 @@ TEST_P(Movements, AllGather) {
   forEachCase(GetParam(), [](Member &m, const Case &c) {
     Call call = makeCall(OpKind::AllGather, c.dtype, c.count, nullptr, nullptr);
     call.outer = c.outer;
-    Elements out =
-        perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count), c.outer * m.n * c.count);
+    Elements out = perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, c.outer * c.count),
+                           c.outer * m.n * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
       for (int p = 0; p < m.n; ++p)
-        for (int64_t i = 0; i < c.count; ++i)
-          ASSERT_EQ(out.get((o * m.n + p) * c.count + i),
-                    sample(c.dtype, m.rankAt(p), o * c.count + i));
+        ASSERT_TRUE(out.has((o * m.n + p) * c.count,
+                            Elements::samples(c.dtype, m.rankAt(p), o * c.count, c.count)));
   });
 }
 
@@ -84,13 +78,14 @@ TEST_P(Movements, Gather) {
     Call call = makeCall(OpKind::Gather, c.dtype, c.count, nullptr, nullptr);
     call.outer = c.outer;
     call.root = m.n / 2;
-    Elements out =
-        perform(m, c, call, samples(c.dtype, m.rank, c.outer * c.count), c.outer * m.n * c.count);
+    Elements out = perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, c.outer * c.count),
+                           c.outer * m.n * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
       for (int p = 0; p < m.n; ++p)
-        for (int64_t i = 0; i < c.count; ++i)
-          ASSERT_EQ(out.get((o * m.n + p) * c.count + i),
-                    m.position == call.root ? sample(c.dtype, m.rankAt(p), o * c.count + i) : 0);
+        ASSERT_TRUE(out.has((o * m.n + p) * c.count,
+                            m.position == call.root
+                                ? Elements::samples(c.dtype, m.rankAt(p), o * c.count, c.count)
+                                : zeros(c.dtype, c.count)));
   });
 }
 
@@ -100,11 +95,12 @@ TEST_P(Movements, Scatter) {
     call.outer = c.outer;
     call.root = 0;
     Elements out =
-        perform(m, c, call, samples(c.dtype, m.rank, c.outer * m.n * c.count), c.outer * c.count);
+        perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, c.outer * m.n * c.count),
+                c.outer * c.count);
     for (int64_t o = 0; o < c.outer; ++o)
-      for (int64_t i = 0; i < c.count; ++i)
-        ASSERT_EQ(out.get(o * c.count + i),
-                  sample(c.dtype, m.rankAt(0), (o * m.n + m.position) * c.count + i));
+      ASSERT_TRUE(
+          out.has(o * c.count, Elements::samples(c.dtype, m.rankAt(0),
+                                                 (o * m.n + m.position) * c.count, c.count)));
   });
 }
 
@@ -117,12 +113,13 @@ TEST_P(Movements, AllToAll) {
     call.dstOuter = dstOuter;
     call.dstCount = c.count;
     int64_t block = c.outer * srcCount;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, m.n * block), m.n * block);
+    Elements out =
+        perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, m.n * block), m.n * block);
     for (int p = 0; p < m.n; ++p)
-      for (int64_t e = 0; e < block; ++e) {
-        int64_t from = (e / srcCount * m.n + m.position) * srcCount + e % srcCount;
-        int64_t to = c.count ? (e / c.count * m.n + p) * c.count + e % c.count : 0;
-        ASSERT_EQ(out.get(to), sample(c.dtype, m.rankAt(p), from));
+      for (int64_t o = 0; o < dstOuter; ++o) { // halves of the blocks that were sent
+        int64_t from = (o / 2 * m.n + m.position) * srcCount + o % 2 * c.count;
+        ASSERT_TRUE(out.has((o * m.n + p) * c.count,
+                            Elements::samples(c.dtype, m.rankAt(p), from, c.count)));
       }
   });
 }
@@ -137,9 +134,10 @@ TEST_P(Movements, Permute) {
     Call call = makeCall(OpKind::Permute, c.dtype, count, nullptr, nullptr);
     call.pairs = pairs.data();
     call.numPairs = m.n - 1;
-    Elements out = perform(m, c, call, samples(c.dtype, m.rank, count), count);
-    for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(out.get(i), m.position == 0 ? 0 : sample(c.dtype, m.rankAt(m.position - 1), i));
+    Elements out = perform(m, c, call, Elements::samples(c.dtype, m.rank, 0, count), count);
+    ASSERT_TRUE(out.has(0, m.position == 0
+                               ? zeros(c.dtype, count)
+                               : Elements::samples(c.dtype, m.rankAt(m.position - 1), 0, count)));
   });
 }
 
