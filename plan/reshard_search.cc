@@ -20,8 +20,7 @@ constexpr int64_t kMostCountedGroup = 256;
 class Search {
 public:
   Search(const Mesh &mesh, const Reshard &reshard, const CostModel &cost)
-      : mesh_(mesh), reshard_(reshard), cost_(cost),
-        space_(mesh, reshard, /*addsDimension=*/!cost.isByBytes()) {}
+      : mesh_(mesh), cost_(cost), space_(mesh, reshard, /*addsDimension=*/!cost.isByBytes()) {}
 
   // False where there are too many states.
   bool run(MovePlan &plan) {
@@ -171,7 +170,6 @@ private:
   }
 
   const Mesh &mesh_;
-  const Reshard &reshard_;
   const CostModel &cost_;
   Space space_;
   std::vector<Node> nodes_;

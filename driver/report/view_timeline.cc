@@ -44,9 +44,8 @@ struct Block {
 
 class Lane {
 public:
-  Lane(const ReportContents &contents, const Analysis &analysis, const RankSummary &rank,
-       double offsetNs, double spanNs)
-      : contents_(contents), analysis_(analysis), rank_(rank), offset_(offsetNs), span_(spanNs) {}
+  Lane(const Analysis &analysis, const RankSummary &rank, double offsetNs, double spanNs)
+      : analysis_(analysis), rank_(rank), offset_(offsetNs), span_(spanNs) {}
 
   json::Object view() {
     const RankRecord &record = *rank_.record;
@@ -115,7 +114,6 @@ private:
   std::string at(double ns) const { return formatCoordinate(100 * (ns + offset_) / span_); }
   std::string width(double ns) const { return formatCoordinate(std::max(100 * ns / span_, 0.05)); }
 
-  const ReportContents &contents_;
   const Analysis &analysis_;
   const RankSummary &rank_;
   double offset_, span_;
@@ -166,7 +164,7 @@ json::Value viewTimeline(const ReportContents &contents, const Analysis &analysi
   for (size_t i : chosen) {
     const RankSummary &rank = analysis.ranks[i];
     double offset = offsetOf(rank, analysis.ranks, chosen);
-    json::Object lane = Lane(contents, analysis, rank, offset, span).view();
+    json::Object lane = Lane(analysis, rank, offset, span).view();
     lane["slowest"] = analysis.slowest == i;
     lanes.push_back(std::move(lane));
   }

@@ -74,8 +74,9 @@ int64_t findLinearSet(Operation *op, const ShardingRule &rule, ArrayRef<Sharding
       !collectsMicroBatches(op, first))
     return -1;
   for (auto [number, set] : llvm::enumerate(rule.linearSets)) {
-    bool covers = llvm::all_of(partial, [&](int64_t i) { return llvm::is_contained(set, i); });
-    bool neutral = llvm::all_of(set, [&, &set = set](int64_t i) {
+    bool covers =
+        llvm::all_of(partial, [&, &set = set](int64_t i) { return llvm::is_contained(set, i); });
+    bool neutral = llvm::all_of(set, [&](int64_t i) {
       return llvm::is_contained(partial, i) || isNeutral(op->getOperand(i));
     });
     if (covers && neutral)

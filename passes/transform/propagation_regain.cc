@@ -155,7 +155,7 @@ ShardingAttr Propagation::scattered(Value value) {
     if (request.isPartial() || (part && part != request))
       return nullptr;
     for (auto [have, want] : llvm::zip_equal(partial.getDims(), request.getDims()))
-      if (!(want == have) && !llvm::all_of(want.getAxes(), [&](StringAttr axis) {
+      if (!(want == have) && !llvm::all_of(want.getAxes(), [&, &have = have](StringAttr axis) {
             return llvm::is_contained(have.getAxes(), axis) ||
                    llvm::is_contained(partial.getPartialAxes(), axis);
           }))

@@ -11,6 +11,13 @@ namespace coll::rt {
 
 namespace {
 
+// The iterations of the loop that follows do not depend on each other.
+#ifdef __clang__
+#define COLL_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define COLL_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 constexpr int64_t kBlockElems = 512; // an accumulator block stays in the L1 cache
 
 // Storage types: the type in memory, the type that accumulates, and the conversion between them.
@@ -103,7 +110,7 @@ void combineLast(Load load, const First *a, const typename Type::Stored *next, i
                  typename Type::Stored *out, int64_t n) {
   using Acc = typename Type::Acc;
   (void)numSrcs;
-#pragma GCC ivdep
+  COLL_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) {
     Acc value = Op::apply(load(a[i]), Type::load(next[i]));
     if constexpr (average)

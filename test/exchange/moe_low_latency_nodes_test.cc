@@ -242,7 +242,7 @@ TEST_F(MoeLowLatencyNodesTest, CleanedItTakesAnotherShape) {
       clean(all, shape);
       playLowLatencyRounds(all, shape, 4, random);
       const LowLatencyWorld world = lowLatencyWorld(shape, numRanks, kCollBf16, false, random);
-      beside(all, [&](size_t r, MoeRank &rank) {
+      beside(all, [&, numRanks = numRanks](size_t r, MoeRank &rank) {
         const LowLatencyMemory memory =
             lowLatencyMemory(rank, world.cases[r], shape, numRanks, kCollBf16, false);
         lowLatencyDispatch(rank, memory, r % 2);

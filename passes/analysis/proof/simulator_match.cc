@@ -48,8 +48,8 @@ LogicalResult RankSimulator::postCollective(unsigned agent, const CommEvent &eve
     channels_.emplace_back();
   Channel &channel = channels_[entry->second];
   auto &posted = states_[agent].posted;
-  auto *count =
-      llvm::find_if(posted, [&](const auto &pair) { return pair.first == entry->second; });
+  auto *count = llvm::find_if(
+      posted, [channel = entry->second](const auto &pair) { return pair.first == channel; });
   if (count == posted.end()) {
     posted.push_back({entry->second, 0});
     count = &posted.back();

@@ -98,9 +98,10 @@ NestEmitter::Values NestEmitter::loadInputs(ArrayRef<Value> at, const Values &kn
   linalg::GenericOp op = nest.op;
   Values loaded(nest.operands.size());
   for (auto [i, operand] : llvm::enumerate(nest.operands)) {
-    const NestOutput *output = llvm::find_if(nest.outputs, [&](const NestOutput &output) {
-      return &nest.operandOf(output) == &operand;
-    });
+    const NestOutput *output =
+        llvm::find_if(nest.outputs, [&, &operand = operand](const NestOutput &output) {
+          return &nest.operandOf(output) == &operand;
+        });
     if (!known.empty() && !known[i].empty()) {
       loaded[i] = known[i];
     } else if (output == nest.outputs.end()) {

@@ -114,7 +114,8 @@ const StageEmitter::OpFacts &StageEmitter::getFacts(Operation *op) {
   auto [facts, isNew] = facts_.try_emplace(op);
   if (isNew) {
     facts->second.reads = getReadValues(op);
-    op->walk([&](AxisIndexOp index) { facts->second.holdsTime |= readsTime(index); });
+    OpFacts &known = facts->second;
+    op->walk([&](AxisIndexOp index) { known.holdsTime |= readsTime(index); });
   }
   return facts->second;
 }

@@ -56,8 +56,8 @@ SmallVector<int64_t> findOptimizerState(const StepSharding &sharding) {
     if (!outputs.contains(parameter))
       continue;
     llvm::SetVector<Value> update;
-    auto passes = [&](Operation *op) {
-      return isElementwise(op) && llvm::is_contained(op->getResultTypes(), result.getType());
+    auto passes = [type = result.getType()](Operation *op) {
+      return isElementwise(op) && llvm::is_contained(op->getResultTypes(), type);
     };
     collect(result, passes, update);
     for (unsigned other : states) {

@@ -127,7 +127,7 @@ void TensorServer::serve() {
   bool isResting = false;
   std::unique_lock<std::mutex> lock(mutex_);
   while (!leaving_) {
-    const bool isMoving = accept() | advanceAll();
+    const bool isJoined = accept(), isMoving = advanceAll() || isJoined;
     const int64_t nowUs = net::nowUs();
     if (isMoving) {
       lastUs = nowUs;

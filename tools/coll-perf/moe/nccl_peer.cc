@@ -149,8 +149,9 @@ NcclMoePeer::Cargo NcclMoePeer::cargoOf(const MoeRecord &record) const {
                 {&MoeRun::scales, 4 * int64_t{record.numScales}}};
   for (const auto &[array, bytes] : arrays)
     for (int rank = 0; rank < task_.ranks && bytes > 0; ++rank) {
-      const auto part = [&](char *base, uint64_t place, const std::vector<int64_t> &begin,
-                            std::vector<NcclRanks::Message> &messages, bool sends) {
+      const auto part = [&, bytes = bytes](char *base, uint64_t place,
+                                           const std::vector<int64_t> &begin,
+                                           std::vector<NcclRanks::Message> &messages, bool sends) {
         const int64_t first = begin[at(rank)], count = begin[at(rank + 1)] - first;
         if (count > 0)
           messages.push_back({sends, rank, base + place + first * bytes, at(count * bytes)});
