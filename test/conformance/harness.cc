@@ -2,6 +2,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/env.h"
+#include "test/support/sanitizers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -356,11 +357,7 @@ std::vector<CollDtype> allDtypes() {
 } // namespace
 
 std::vector<CollDtype> movedDtypes() {
-#ifdef __SANITIZE_THREAD__
-  return {kCollI16}; // as below: bytes are moved
-#else
-  return allDtypes();
-#endif
+  return coll::test::kFindsRaces ? std::vector<CollDtype>{kCollI16} : allDtypes();
 }
 
 std::vector<TypedReduction> someReductions() {
@@ -370,16 +367,14 @@ std::vector<TypedReduction> someReductions() {
 }
 
 std::vector<TypedReduction> allReductions() {
-#ifdef __SANITIZE_THREAD__
-  return someReductions(); // threads do the same whatever the type; all take eight minutes
-#else
+  if (coll::test::kFindsRaces)
+    return someReductions();
   std::vector<TypedReduction> all;
   for (CollDtype dtype : allDtypes())
     for (int i = 0; i < kNumReductions; ++i)
       if (reductionTakes(i, dtype))
         all.emplace_back(dtype, static_cast<CollReduction>(i));
   return all;
-#endif
 }
 
 std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info) {

