@@ -28,8 +28,3 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
-
-# The std::stable_sort of GCC 12's library uses what that library deprecates.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
-endif()

@@ -184,7 +184,8 @@ bool Poller::dispatch(int timeoutMs) {
   epoll_event events[64];
   int count = epoll_wait(epoll_.get(), events, 64, timeoutMs);
   for (int i = 0; i < count; ++i) {
-    if (events[i].data.u64 == 0) {
+    const uint64_t number = events[i].data.u64; // a copy: the kernel's structure is packed
+    if (number == 0) {
       uint64_t ignored = 0;
       if (read(wake_.get(), &ignored, sizeof(ignored)) < 0)
         continue;
@@ -193,7 +194,7 @@ bool Poller::dispatch(int timeoutMs) {
     std::shared_ptr<PollHandler> handler;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      auto it = entries_.find(events[i].data.u64);
+      auto it = entries_.find(number);
       if (it != entries_.end())
         handler = it->second.handler;
     }

@@ -7,12 +7,16 @@ namespace coll::rt::nccl {
 
 namespace {
 
+// Of scratch memory whose size is being counted: nothing is read or written there.
+constexpr uintptr_t kAnyAddress = 4096;
+
 class Planner {
 public:
   Planner(const Call &call, int n, int me, char *scratch)
-      : call_(call), n_(n), me_(me), scratch_(scratch), size_(dtypeSize(call.dtype)),
-        block_(call.outer * call.count * size_), src_(static_cast<const char *>(call.src)),
-        dst_(static_cast<char *>(call.dst)) {}
+      : call_(call), n_(n), me_(me),
+        scratch_(scratch ? scratch : reinterpret_cast<char *>(kAnyAddress)),
+        size_(dtypeSize(call.dtype)), block_(call.outer * call.count * size_),
+        src_(static_cast<const char *>(call.src)), dst_(static_cast<char *>(call.dst)) {}
 
   Plan make(bool hasAllToAll);
 
