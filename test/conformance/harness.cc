@@ -357,7 +357,11 @@ std::vector<CollDtype> allDtypes() {
 } // namespace
 
 std::vector<CollDtype> movedDtypes() {
-  return coll::test::kFindsRaces ? std::vector<CollDtype>{kCollI16} : allDtypes();
+  if (coll::test::kFindsRaces)
+    return {kCollI16};
+  if (coll::test::kFindsFaults) // a type of each size: bytes are moved
+    return {kCollI8, kCollI16, kCollF32, kCollF64};
+  return allDtypes();
 }
 
 std::vector<TypedReduction> someReductions() {
@@ -367,7 +371,8 @@ std::vector<TypedReduction> someReductions() {
 }
 
 std::vector<TypedReduction> allReductions() {
-  if (coll::test::kFindsRaces)
+  // The arithmetic of each type is that of reduceBuffers(), which has tests of its own.
+  if (coll::test::kFindsRaces || coll::test::kFindsFaults)
     return someReductions();
   std::vector<TypedReduction> all;
   for (CollDtype dtype : allDtypes())
