@@ -3,8 +3,11 @@
 #include "runtime/base/env.h"
 #include "runtime/base/log.h"
 
+#include <algorithm>
 #include <dlfcn.h>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace coll::rt::dl {
 
@@ -45,6 +48,12 @@ void *openLibrary(const std::string &name) {
   return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+// Whether these kernels of OpenBLAS include some for small matrices (its SMALL_MATRIX_OPT).
+bool hasSmallKernels(std::string_view core) {
+  constexpr std::string_view kCores[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+  return std::find(std::begin(kCores), std::end(kCores), core) != std::end(kCores);
+}
+
 Blas *load() {
   std::string name = envString(EnvVar::Blas);
   if (name == "none")
@@ -66,6 +75,9 @@ Blas *load() {
   resolve(library, "openblas_set_num_threads", setNumThreads);
   if (setNumThreads)
     setNumThreads(1);
+  const char *(*getCore)() = nullptr;
+  resolve(library, "openblas_get_corename", getCore);
+  blas.hasSmallKernels = getCore && hasSmallKernels(getCore());
   int (*getParallel)() = nullptr;
   resolve(library, "openblas_get_parallel", getParallel);
   if (getParallel && getParallel() == 0) {

@@ -21,6 +21,8 @@ struct Blas {
   // Several threads may be in these functions at once. False for OpenBLAS built without
   // threads: its work buffers are then shared, and concurrent calls give wrong results.
   bool concurrent = true;
+  // It has kernels for small matrices, which use no buffer and take no lock: OpenBLAS for AVX-512.
+  bool hasSmallKernels = false;
 };
 
 // Loads the library that COLL_BLAS names, at the first call, and sets it to one thread. Null, with
