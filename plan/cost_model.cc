@@ -24,6 +24,16 @@ Result<CostModel> CostModel::overTopology(const Topology &topology, const Mesh &
   return model;
 }
 
+Work &Work::add(const Work &other, double times) {
+  flops += times * other.flops;
+  bytes += times * other.bytes;
+  cachedBytes += times * other.cachedBytes;
+  kernels += times * other.kernels;
+  matrices += times * other.matrices;
+  rows += times * other.rows;
+  return *this;
+}
+
 // The rank that follows along the axes, as in a ring; the last axis varies fastest.
 int64_t CostModel::nextAlong(uint64_t axes, int64_t rank) const {
   int64_t next = rank, stride = 1;
@@ -90,13 +100,17 @@ double CostModel::cost(const Traffic &traffic,
   return cost(traffic, measure(next));
 }
 
-double CostModel::cost(const Work &work) const {
+double CostModel::costOfWork(const Work &work) const {
   if (isByBytes())
     return work.flops / kFlopsPerByte;
   double us = 0;
-  for (const Topology::Host &host : topology_.hosts)
-    us =
-        std::max({us, work.flops / (host.gflopPerS * 1e3), work.bytes / (host.memoryGbPerS * 1e3)});
+  for (const Topology::Host &host : topology_.hosts) {
+    const double computing = work.flops / (host.gflopPerS * 1e3) + work.matrices * host.matrixUs,
+                 moving = work.bytes / (host.memoryGbPerS * 1e3) +
+                          work.cachedBytes / (host.cacheGbPerS * 1e3),
+                 finding = work.rows * host.rowUs;
+    us = std::max(us, work.kernels * host.kernelUs + std::max({computing, moving, finding}));
+  }
   return us;
 }
 

@@ -31,7 +31,12 @@ struct Traffic {
 // What one rank computes.
 struct Work {
   double flops = 0; // operations on elements
-  double bytes = 0; // read and written in memory
+  // Read and written in memory, of tensors that no cache holds, and of those that one may.
+  double bytes = 0, cachedBytes = 0;
+  // What takes time whatever its size, as a host of a topology says.
+  double kernels = 0, matrices = 0, rows = 0;
+
+  Work &add(const Work &other, double times);
 };
 
 // For one thread at a time, because the costs of groups are cached.
@@ -45,7 +50,7 @@ public:
   double cost(const Traffic &traffic) const;
   // The same for groups that are lists of ranks. `axes` of the traffic mean nothing.
   double cost(const Traffic &traffic, const std::vector<std::vector<int64_t>> &groups) const;
-  double cost(const Work &work) const;
+  double costOfWork(const Work &work) const;
   // The cost of a step that moves nothing between ranks: less than any collective, but not 0.
   double localCost() const { return kLocal; }
   bool isByBytes() const { return hostOf_.empty(); }

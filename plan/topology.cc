@@ -94,7 +94,9 @@ void readHosts(const Json &root, Reader &reader, Topology &topology) {
   std::set<std::string> names;
   for (size_t i = 0; i < hosts->size() && !reader.failed(); ++i) {
     const std::string place = at("hosts", i);
-    reader.onlyMembers((*hosts)[i], place, {"name", "ranks", "gflop_per_s", "memory_gb_per_s"});
+    reader.onlyMembers((*hosts)[i], place,
+                       {"name", "ranks", "gflop_per_s", "memory_gb_per_s", "cache_gb_per_s",
+                        "kernel_us", "matrix_us", "row_us"});
     const Json *name = reader.member((*hosts)[i], place, "name");
     const Json *ranks = reader.member((*hosts)[i], place, "ranks");
     if (!name || !ranks)
@@ -112,8 +114,11 @@ void readHosts(const Json &root, Reader &reader, Topology &topology) {
       return;
     }
     host.ranks = ranks->get<int64_t>();
-    for (auto [field, value] : {std::pair("gflop_per_s", &host.gflopPerS),
-                                std::pair("memory_gb_per_s", &host.memoryGbPerS)})
+    for (auto [field, value] :
+         {std::pair("gflop_per_s", &host.gflopPerS),
+          std::pair("memory_gb_per_s", &host.memoryGbPerS),
+          std::pair("cache_gb_per_s", &host.cacheGbPerS), std::pair("kernel_us", &host.kernelUs),
+          std::pair("matrix_us", &host.matrixUs), std::pair("row_us", &host.rowUs)})
       if ((*hosts)[i].contains(field))
         *value = reader.number((*hosts)[i], place, field, 0);
     topology.hosts.push_back(host);
@@ -246,7 +251,11 @@ std::string toJson(const Topology &topology) {
     hosts.push_back({{"name", host.name},
                      {"ranks", host.ranks},
                      {"gflop_per_s", host.gflopPerS},
-                     {"memory_gb_per_s", host.memoryGbPerS}});
+                     {"memory_gb_per_s", host.memoryGbPerS},
+                     {"cache_gb_per_s", host.cacheGbPerS},
+                     {"kernel_us", host.kernelUs},
+                     {"matrix_us", host.matrixUs},
+                     {"row_us", host.rowUs}});
   for (const Topology::Link &link : topology.links) {
     links.push_back({{"between", {link.from, link.to}},
                      {"bandwidth_gb_per_s", link.gbPerS},

@@ -15,8 +15,11 @@
 // A link may also have "call_us": the time of a collective over it beside its rounds and bytes, for
 // the ranks' agreement on the call and for waiting until all are done. The default is 0.
 //
-// A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s". The default
-// is that of a processor core.
+// A host may say what one of its ranks computes: "gflop_per_s" and "memory_gb_per_s"; and what
+// takes time whatever its size: "kernel_us", to start a kernel; "matrix_us", of each matrix of a
+// batch of products; "row_us", to find a row of a table by its number. "cache_gb_per_s" is for
+// tensors of at most 512 KiB, which a cache may hold. Bytes count when they are read and when they
+// are written. The defaults are those of a processor core.
 
 #ifndef COLL_PLAN_TOPOLOGY_H
 #define COLL_PLAN_TOPOLOGY_H
@@ -30,12 +33,17 @@
 
 namespace coll::plan {
 
+// A tensor of at most so many bytes may still be in a cache when it is read.
+inline constexpr int64_t kCachedBytes = 512 << 10;
+
 struct Topology {
   struct Host {
     std::string name;
     int64_t ranks = 1;
     // What one rank does: operations on floats, and bytes read and written.
-    double gflopPerS = 20, memoryGbPerS = 10;
+    double gflopPerS = 20, memoryGbPerS = 10, cacheGbPerS = 20;
+    // What takes time whatever its size.
+    double kernelUs = 0.03, matrixUs = 0.05, rowUs = 0.001;
   };
   struct Link {
     std::string from, to; // names of hosts, or "*"

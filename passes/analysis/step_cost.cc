@@ -7,11 +7,9 @@
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
-#include "passes/analysis/loop_count.h"
+#include "passes/analysis/op_work.h"
 #include "passes/analysis/reshard_plans.h"
 #include "plan/move.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -22,47 +20,19 @@ namespace {
 
 namespace plan = ::coll::plan;
 
-int64_t bytesOf(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
-    return 0;
-  int64_t bytes = getElementBytes(tensor);
-  for (int64_t extent : tensor.getShape())
-    bytes = plan::saturatingProduct(bytes, extent);
-  return bytes;
-}
-
-/// Iterations of an operation's regions: of a loop with constant bounds as many as it has, else
-/// one; nullopt of a loop without.
-std::optional<int64_t> tripCount(Operation *op) {
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    std::optional<LoopCount> count = findLoopCount(loop);
-    return count ? std::optional(count->trips) : std::nullopt;
-  }
-  auto loop = dyn_cast<scf::ForOp>(op);
-  if (!loop)
-    return 1;
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
-                         upper = getConstantIntValue(loop.getUpperBound()),
-                         step = getConstantIntValue(loop.getStep());
-  if (!lower || !upper || !step || *step <= 0)
-    return std::nullopt;
-  return std::max<int64_t>(0, llvm::divideCeilSigned(*upper - *lower, *step));
-}
-
 /// What a rank gives to a communication and what it gets.
 struct LocalBytes {
   int64_t input = 0, result = 0;
 };
 
 LocalBytes localBytes(CollectiveOpInterface op) {
-  return {op.getCommInput() ? bytesOf(op.getCommInput().getType()) : 0,
-          op.getCommResult() ? bytesOf(op.getCommResult().getType()) : 0};
+  return {op.getCommInput() ? getStaticBytes(op.getCommInput().getType()) : 0,
+          op.getCommResult() ? getStaticBytes(op.getCommResult().getType()) : 0};
 }
 
 /// The part of a bucket that one of its operations has: up to where the next tensor begins.
 int64_t bytesInBucket(CollectiveOpInterface op) {
-  const int64_t bytes = bytesOf(op.getCommInput().getType());
+  const int64_t bytes = getStaticBytes(op.getCommInput().getType());
   return isa<YieldOp>(op->getNextNode()) ? bytes : exec::alignInBucket(bytes);
 }
 
@@ -107,61 +77,6 @@ int64_t payloadBytes(CollectiveOpInterface op, int64_t input, int64_t sent, int6
   return name == "permute" ? sent : input * groupSize;
 }
 
-/// What an operation on an element takes outside of products, as operations in them: arithmetic,
-/// and functions such as exp.
-constexpr double kArithmetic = 4, kFunction = 40;
-
-/// What the body of a loop nest takes for each of its iterations, likewise.
-double perIteration(linalg::LinalgOp op) {
-  const bool isProduct = op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 2;
-  double flops = 0;
-  for (Operation &nested : op.getBlock()->without_terminator())
-    flops += isa<math::MathDialect>(nested.getDialect()) ? kFunction : isProduct ? 1 : kArithmetic;
-  return std::max(flops, 1.0);
-}
-
-/// Whether a loop over the elements of the result computes the operation.
-bool isElementwise(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp ? linalgOp.getNumReductionLoops() == 0
-                  : OpTrait::hasElementwiseMappableTraits(op);
-}
-
-/// Whether the operation is computed in the loop of its only user, so that its result is never in
-/// memory.
-bool isFused(Operation *op) {
-  return isElementwise(op) && op->hasOneUse() && isElementwise(*op->user_begin());
-}
-
-/// Operations on elements, and memory that is read and written: of loop nests that combine
-/// elements all operands, of others the result.
-plan::Work workOf(Operation *op) {
-  double elements = 0, bytes = 0;
-  for (Type type : op->getResultTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-      elements += tensor.getNumElements();
-      bytes += static_cast<double>(bytesOf(type));
-    }
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) // into memory that it has already
-    return {static_cast<double>(insert.getSourceType().getNumElements()),
-            static_cast<double>(bytesOf(insert.getSourceType()))};
-  if (elements == 0 ||
-      isa<tensor::EmptyOp, arith::ConstantOp, AwaitOp, LoopLikeOpInterface, scf::IfOp>(op))
-    return {};
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    double flops = perIteration(linalgOp);
-    for (int64_t range : linalgOp.getStaticLoopRanges())
-      flops *= static_cast<double>(range);
-    if (linalgOp.getNumReductionLoops() > 0)
-      for (Value operand : op->getOperands())
-        bytes += static_cast<double>(bytesOf(operand.getType()));
-    return {flops, isFused(op) ? 0 : bytes};
-  }
-  const bool isFunction = isa_and_nonnull<math::MathDialect>(op->getDialect());
-  const double perElement = isFunction ? kFunction : isElementwise(op) ? kArithmetic : 0;
-  return {elements * perElement, isFused(op) ? 0 : bytes};
-}
-
 class CostWalk {
 public:
   CostWalk(MeshOp mesh, const plan::CostModel &model) : mesh_(mesh), model_(model) {}
@@ -202,7 +117,7 @@ private:
     if (auto tensors = op->getAttrOfType<ArrayAttr>(kTensorsAttr)) {
       for (auto tensor : tensors.getAsRange<DictionaryAttr>()) {
         entry.tensor = tensor;
-        addShare(entry, bytesOf(tensor.getAs<TypeAttr>("type").getValue()), local.input);
+        addShare(entry, getStaticBytes(tensor.getAs<TypeAttr>("type").getValue()), local.input);
         entry.sharesCall = true;
       }
       return;
@@ -254,14 +169,14 @@ private:
 
   void addWork(Operation *op) {
     const double calls = static_cast<double>(getTripCount(op).value_or(1));
-    cost_.computeUs += calls * model_.cost(workOf(op));
+    cost_.computeUs += calls * model_.costOfWork(getOwnWork(op));
   }
 
   /// Arguments stay; values live from their operation to their last use in the block.
   static int64_t peakBytes(func::FuncOp step) {
     int64_t held = 0;
     for (Type type : step.getArgumentTypes())
-      held += bytesOf(type);
+      held += getStaticBytes(type);
     return held + peakOf(step.getBody().front());
   }
 
@@ -277,7 +192,7 @@ private:
       int64_t made = 0;
       for (Value result : op.getResults()) {
         const int64_t bytes =
-            isa<tensor::EmptyOp, arith::ConstantOp>(op) ? 0 : bytesOf(result.getType());
+            isa<tensor::EmptyOp, arith::ConstantOp>(op) ? 0 : getStaticBytes(result.getType());
         Operation *last = nullptr;
         for (Operation *user : result.getUsers()) {
           Operation *at = block.findAncestorOpInBlock(*user);
@@ -303,32 +218,6 @@ private:
 };
 
 } // namespace
-
-std::optional<int64_t> getTripCount(Operation *op) {
-  int64_t count = 1;
-  for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent);
-       parent = parent->getParentOp()) {
-    std::optional<int64_t> trips = tripCount(parent);
-    if (!trips)
-      return std::nullopt;
-    count = plan::saturatingProduct(count, *trips);
-  }
-  return count;
-}
-
-plan::Work getWork(Operation *op) {
-  plan::Work work = workOf(op);
-  if (isa<linalg::LinalgOp>(op))
-    return work;
-  const double calls = static_cast<double>(tripCount(op).value_or(1));
-  for (Region &region : op->getRegions())
-    for (Operation &nested : region.getOps()) {
-      const plan::Work inner = getWork(&nested);
-      work.flops += calls * inner.flops;
-      work.bytes += calls * inner.bytes;
-    }
-  return work;
-}
 
 StepCost getStepCost(func::FuncOp step, MeshOp mesh, const plan::CostModel &model) {
   return CostWalk(mesh, model).run(step);

@@ -43,13 +43,6 @@ struct StepCost {
   double totalUs() const { return computeUs + communicationUs; }
 };
 
-/// How often `op` runs in one call of its function; nullopt if a loop around it is of unknown
-/// length.
-std::optional<int64_t> getTripCount(Operation *op);
-
-/// The work of one call of an operation, including its regions.
-::coll::plan::Work getWork(Operation *op);
-
 /// `mesh` may be null: groups are lists of ranks then. `model` is over a topology.
 StepCost getStepCost(func::FuncOp step, MeshOp mesh, const ::coll::plan::CostModel &model);
 

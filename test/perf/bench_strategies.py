@@ -4,9 +4,10 @@
 usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=5] [--busy] [--out=FILE.jsonl] [NAME...]
 
 Two plans of auto are measured: the one that is predicted to be best, and the one that --time-plans takes of the eight
-that are. A plan that is also written by hand is measured once. Ranks are kept on processors of their own (--cores,
-COLL_AFFINITY=compact). Plans take turns; a plan's time is its median step, in the median turn. On a machine with other
-work (--busy) it is its fastest step.
+that are. A plan that is also written by hand is measured once. Where a processor is left for the thread that calls the
+steps, ranks are kept on processors of their own (--cores, COLL_AFFINITY=compact); where not, that thread is rank 0, so
+that none has to wake up. Plans take turns; a plan's time is its median step, in the median turn. On a machine with
+other work (--busy) it is its fastest step.
 """
 
 import argparse
@@ -83,6 +84,14 @@ def export_dlrm(folder):
     return [str(folder / "dlrm.mlir"), f"--state-args={len(leaves)}"], [f"--data={folder / 'dlrm.npz'}"]
 
 
+def count_processors(cores):
+    """Of a list as taskset takes it, 0-3,6; of this process where there is none."""
+    if not cores:
+        return len(os.sched_getaffinity(0))
+    ends = [part.split("-") for part in cores.split(",")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
+
+
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -90,7 +99,8 @@ class Bench:
         self.run_tool = pinned + ([options.tools, "run"] if options.tools.is_file() else [options.tools / "coll-run"])
         info = pinned + ([options.tools, "info"] if options.tools.is_file() else [options.tools / "coll-info"])
         self.topology = folder / "topology.json"
-        self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache"), "COLL_AFFINITY": "compact"}
+        pins = options.ranks < count_processors(options.cores)
+        self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache"), "COLL_AFFINITY": "compact" if pins else "none"}
         self.topology.write_text(subprocess.run([*info, f"--topology={options.ranks}"], capture_output=True, text=True, check=True,
                                                 env=self.environment).stdout)
 

@@ -62,6 +62,8 @@ TEST(TopologyTest, FaultsAreNamedWithTheirPlace) {
   EXPECT_EQ(
       errorOf(replaced(kTwoHosts, "\"latency_us\": 10", "\"latency_us\": 10, \"call_us\": 0")),
       "t.json: links[2].call_us: is 0, needs a number above 0");
+  EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"ranks\": 4}", "\"ranks\": 4, \"row_us\": 0}")),
+            "t.json: hosts[0].row_us: is 0, needs a number above 0");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"bandwidth_gb_per_s\": 25", "\"bandwidth\": 25")),
             "t.json: links[2].bandwidth: is not a field of a topology");
   EXPECT_EQ(errorOf(replaced(kTwoHosts, "\"b\", \"b\"", "\"a\", \"a\"")),
@@ -102,6 +104,33 @@ TEST(CostModelTest, SlowestSharedLinkDecides) {
   EXPECT_DOUBLE_EQ(withCalls->cost({maskOf({1}), 0, 1000000, 3}), 3 * 2 + 10.0);
   EXPECT_EQ(CostModel::overTopology(*parseTopology(kTwoHosts, "t.json"), meshOf({3, 4})).error(),
             "the mesh has 12 ranks, the topology 8");
+}
+
+TEST(CostModelTest, WorkTakesTheTimeOfItsSlowestPart) {
+  const Result<Topology> topology = parseTopology(
+      R"({"version": 1, "hosts": [{"name": "a", "ranks": 1, "gflop_per_s": 100,
+          "memory_gb_per_s": 10, "cache_gb_per_s": 50, "kernel_us": 2, "matrix_us": 0.5,
+          "row_us": 0.25}], "links": []})",
+      "t.json");
+  ASSERT_TRUE(topology.ok()) << topology.error();
+  EXPECT_EQ(toJson(*parseTopology(toJson(*topology), "again.json")), toJson(*topology));
+  const Result<CostModel> model = CostModel::overTopology(*topology, meshOf({1}));
+  ASSERT_TRUE(model.ok()) << model.error();
+  Work work;
+  work.flops = 1e6; // 10 us
+  EXPECT_DOUBLE_EQ(model->costOfWork(work), 10);
+  work.matrices = 4; // 2 us
+  EXPECT_DOUBLE_EQ(model->costOfWork(work), 12);
+  work.bytes = 1e5;       // 10 us
+  work.cachedBytes = 5e5; // 10 us
+  EXPECT_DOUBLE_EQ(model->costOfWork(work), 20);
+  work.rows = 100; // 25 us
+  EXPECT_DOUBLE_EQ(model->costOfWork(work), 25);
+  work.kernels = 3; // 6 us
+  EXPECT_DOUBLE_EQ(model->costOfWork(work), 31);
+  Work twice = work;
+  twice.add(work, 1);
+  EXPECT_DOUBLE_EQ(model->costOfWork(twice), 62);
 }
 
 // If links between hosts are slow, a sum over all ranks is scattered inside each host first.

@@ -624,7 +624,8 @@ class CollInfoTest(unittest.TestCase):
         topology = json.loads(done.stdout)
         self.assertEqual(topology["version"], 1)
         self.assertGreater(topology["hosts"][0]["gflop_per_s"], 0)
-        self.assertGreater(topology["hosts"][0]["memory_gb_per_s"], 0)
+        for field in ("memory_gb_per_s", "cache_gb_per_s", "kernel_us", "matrix_us", "row_us"):
+            self.assertGreater(topology["hosts"][0][field], 0, field)
         (host,), (link,) = topology["hosts"], topology["links"]
         self.assertGreaterEqual(host["ranks"], 1)
         self.assertEqual(link["between"], [host["name"], host["name"]])

@@ -24,9 +24,12 @@ namespace coll::info {
 
 namespace {
 
-constexpr int64_t kSide = 256;             // of square matrices
-constexpr int64_t kLargeElems = 2 << 20;   // of f32: larger than the caches of cores
-constexpr int64_t kPieceElems = 128 << 10; // as a kernel of a small step has them
+constexpr int64_t kSide = 256;                          // of square matrices
+constexpr int64_t kLargeElems = 2 << 20;                // of f32: larger than the caches of cores
+constexpr int64_t kPieceElems = plan::kCachedBytes / 4; // as a kernel of a small step has them
+constexpr int64_t kSmallSide = 8, kMatrices = 256;      // of a batch of products
+constexpr int64_t kRowElems = 1, kRows = 8 << 10;       // that are looked up in a piece
+constexpr int64_t kScatter = 40503; // odd: all rows are looked up, each far from the one before
 constexpr int kMostRanks = 8;
 // A tenth of the batches of turns are faster than what counts: slower ones have other programs'
 // work in them, and in the fastest no rank waits for another.
@@ -37,6 +40,8 @@ struct Times {
   double product = 0, copy = 0;        // of matrices, and of large tensors
   double smallCall = 0, largeCall = 0; // all_gather of an element a rank, of large tensors
   double piece = 0, pieceAndCall = 0;  // a short copy, and one with a small call behind it
+  double kernel = 0, matrices = 0;     // one small product, and a batch of them
+  double rows = 0;                     // copies of rows that do not follow one another
 };
 
 // One rank of those that measure together.
@@ -55,6 +60,9 @@ public:
     COLL_RETURN_IF_ERROR(time(times.smallCall, kTurns, [&] { return gather(1); }));
     COLL_RETURN_IF_ERROR(time(times.largeCall, 1, [&] { return gather(kLargeElems / ranks_); }));
     COLL_RETURN_IF_ERROR(time(times.piece, kTurns, [&] { return copy(kPieceElems); }));
+    COLL_RETURN_IF_ERROR(time(times.kernel, kTurns, [&] { return multiplySmall(1); }));
+    COLL_RETURN_IF_ERROR(time(times.matrices, 1, [&] { return multiplySmall(kMatrices); }));
+    COLL_RETURN_IF_ERROR(time(times.rows, 1, [&] { return copyRows(); }));
     return time(times.pieceAndCall, kTurns, [&]() -> rt::Status {
       COLL_RETURN_IF_ERROR(copy(kPieceElems));
       return gather(1);
@@ -81,6 +89,26 @@ private:
     gemm.b = source_.data() + kSide * kSide;
     gemm.c = target_.data();
     return rt::runGemm(gemm);
+  }
+
+  rt::Status multiplySmall(int64_t matrices) {
+    rt::Gemm gemm;
+    gemm.transB = true;
+    gemm.m = gemm.n = gemm.k = gemm.lda = gemm.ldb = gemm.ldc = kSmallSide;
+    gemm.strideA = gemm.strideB = gemm.strideC = kSmallSide * kSmallSide;
+    gemm.batch = matrices;
+    gemm.a = source_.data();
+    gemm.b = source_.data() + kLargeElems / 2;
+    gemm.c = target_.data();
+    return rt::runGemm(gemm);
+  }
+
+  rt::Status copyRows() {
+    constexpr int64_t kTableRows = kPieceElems / kRowElems;
+    for (int64_t i = 0; i < kRows; ++i)
+      std::copy_n(source_.begin() + i * kScatter % kTableRows * kRowElems, kRowElems,
+                  target_.begin() + i * kRowElems);
+    return {};
   }
 
   // The first batch is not counted. A rank that began late did not work beside the others; the one
@@ -177,6 +205,12 @@ rt::Result<Times> measureRanks(int ranks) {
 void describeHost(const Times &times, plan::Topology::Host &host) {
   host.gflopPerS = rounded(2.0 * kSide * kSide * kSide / times.product * 1e-3);
   host.memoryGbPerS = rounded(2.0 * 4.0 * kLargeElems / times.copy * 1e-3);
+  host.cacheGbPerS = rounded(2.0 * plan::kCachedBytes / times.piece * 1e-3);
+  const double flops = 2.0 * kSmallSide * kSmallSide * kSmallSide;
+  const double matrix = times.matrices / kMatrices - flops / host.gflopPerS * 1e-3;
+  host.matrixUs = rounded(std::max(matrix, 0.001));
+  host.kernelUs = rounded(std::max(times.kernel - times.matrices / kMatrices, 0.001));
+  host.rowUs = rounded(times.rows / kRows);
 }
 
 // Rounds and bytes are those of calls one behind the other; what a call between work takes more is

@@ -4,7 +4,7 @@
 
 #include "dialect/notes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/analysis/step_cost.h"
+#include "passes/analysis/op_work.h"
 #include "passes/transform/stages/stage_scopes.h"
 #include "passes/transform/strategy/shard_pattern.h"
 #include "passes/transform/strategy/step_sharding.h"
@@ -28,7 +28,7 @@ double mlir::coll::getValueBytes(Type type) {
 }
 
 double mlir::coll::getWorkUs(Operation *op, const ::coll::plan::CostModel &model) {
-  return model.cost(getWork(op));
+  return model.costOfWork(getWork(op));
 }
 
 /// State arguments that `value` follows from, other than by way of the batch.
