@@ -45,6 +45,14 @@ constexpr int kMostConfirmed = 6;
 /// Plans that are costed at a time; each takes the memory of a step.
 constexpr unsigned kMostThreads = 8;
 
+/// Times that differ by less are predicted to be equal.
+constexpr double kTie = 0.003;
+
+/// Compares plans that take equal times: the simplest is the least.
+auto rankBySimplicity(const PlanCandidate &plan) {
+  return std::tuple(plan.calls, plan.wireBytes, plan.shards.size(), plan.us, plan.memoryBytes);
+}
+
 class PlanSearcher {
 public:
   PlanSearcher(const StepIr &step, const SearchOptions &options, plan::Topology topology)
@@ -67,6 +75,8 @@ public:
       return makeError("no mesh and strategy for " + counted(options_.ranks, "rank") +
                        " can be partitioned; --strategy=data says why");
     sort();
+    const auto chosen = choose();
+    std::rotate(plans_.begin(), chosen, chosen + 1);
     PlanSearch search;
     search.tried = coster_.numCosted(few_);
     search.boundUs = boundUs_;
@@ -137,12 +147,17 @@ private:
     }
     if (!cost)
       return false;
-    plan.us = cost->us;
-    plan.wireBytes = cost->wireBytes;
-    plan.memoryBytes = cost->memoryBytes;
+    setCost(plan, *cost);
     plans_.push_back(std::move(plan));
     known->second = true;
     return true;
+  }
+
+  static void setCost(PlanCandidate &plan, const PlanCost &cost) {
+    plan.us = cost.us;
+    plan.calls = cost.calls;
+    plan.wireBytes = cost.wireBytes;
+    plan.memoryBytes = cost.memoryBytes;
   }
 
   /// Whether a plan that costs so much with few layers can be better than `bar`.
@@ -163,9 +178,9 @@ private:
       return coster_.costOf(whole_, plan);
     const double memory = folded_->extrapolate(static_cast<double>(first.memoryBytes),
                                                static_cast<double>(last->memoryBytes));
-    return PlanCost{folded_->extrapolate(first.us, last->us),
-                    folded_->extrapolate(first.wireBytes, last->wireBytes),
-                    static_cast<int64_t>(memory)};
+    return PlanCost{
+        folded_->extrapolate(first.us, last->us), folded_->extrapolate(first.calls, last->calls),
+        folded_->extrapolate(first.wireBytes, last->wireBytes), static_cast<int64_t>(memory)};
   }
 
   /// The whole step may be split in another way than its few layers, so the best plan is costed
@@ -173,8 +188,7 @@ private:
   void confirm() {
     llvm::StringSet<> confirmed;
     for (int i = 0; i < kMostConfirmed && !plans_.empty(); ++i) {
-      auto plan = std::min_element(plans_.begin(), plans_.end(),
-                                   [this](const auto &a, const auto &b) { return isBetter(a, b); });
+      const auto plan = choose();
       if (!confirmed.insert(plan->describe()).second)
         return;
       const std::optional<PlanCost> &cost = coster_.costOf(whole_, *plan);
@@ -182,9 +196,7 @@ private:
         plans_.erase(plan);
         continue;
       }
-      plan->us = cost->us;
-      plan->wireBytes = cost->wireBytes;
-      plan->memoryBytes = cost->memoryBytes;
+      setCost(*plan, *cost);
     }
     llvm::erase_if(plans_, [&](const auto &plan) { return !confirmed.contains(plan.describe()); });
   }
@@ -203,12 +215,27 @@ private:
     return std::tie(a.us, a.memoryBytes) < std::tie(b.us, b.memoryBytes);
   }
 
+  /// The plan that is taken. All plans are compared with the fastest: that two times are equal up
+  /// to a tie is not transitive.
+  std::vector<PlanCandidate>::iterator choose() {
+    auto chosen = std::min_element(plans_.begin(), plans_.end(),
+                                   [this](const auto &a, const auto &b) { return isBetter(a, b); });
+    if (!fits(*chosen))
+      return chosen;
+    const double longest = chosen->us * (1 + kTie);
+    for (auto plan = plans_.begin(); plan != plans_.end(); ++plan)
+      if (fits(*plan) && plan->us <= longest && rankBySimplicity(*plan) < rankBySimplicity(*chosen))
+        chosen = plan;
+    return chosen;
+  }
+
   void sort() {
     llvm::stable_sort(plans_, [this](const auto &a, const auto &b) { return isBetter(a, b); });
   }
 
-  /// The best plan of each mesh and strategies, with and without shardings of single arguments;
-  /// then the next best plans. Among plans of equal cost only the first is listed.
+  /// The plan that is taken; the best plan of each mesh and strategies, with and without shardings
+  /// of single arguments; then the next best plans. Among plans of equal cost only the first is
+  /// listed.
   void listPlans(PlanSearch &search) {
     std::vector<const PlanCandidate *> listed, others;
     std::set<std::tuple<double, int64_t, double>> costs;
@@ -222,7 +249,8 @@ private:
     listed.resize(std::min(listed.size(), kMostListed));
     llvm::append_range(listed, others);
     listed.resize(std::min(listed.size(), kMostListed));
-    llvm::stable_sort(listed, [this](auto *a, auto *b) { return isBetter(*a, *b); });
+    std::stable_sort(listed.begin() + 1, listed.end(),
+                     [this](auto *a, auto *b) { return isBetter(*a, *b); });
     for (const PlanCandidate *plan : listed)
       search.plans.push_back(*plan);
   }

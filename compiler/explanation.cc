@@ -251,6 +251,7 @@ llvm::json::Value toJSON(const PlanCandidate &plan) {
                             {"strategy", plan.strategy},
                             {"shards", llvm::json::Array(plan.shards)},
                             {"us", plan.us},
+                            {"calls_per_step", plan.calls},
                             {"bytes_per_step", plan.wireBytes},
                             {"memory_bytes", plan.memoryBytes}};
 }
@@ -259,7 +260,8 @@ bool fromJSON(const llvm::json::Value &value, PlanCandidate &plan, llvm::json::P
   llvm::json::ObjectMapper map(value, path);
   return map && map.map("mesh", plan.mesh) && map.map("strategy", plan.strategy) &&
          map.map("shards", plan.shards) && map.map("us", plan.us) &&
-         map.map("bytes_per_step", plan.wireBytes) && map.map("memory_bytes", plan.memoryBytes);
+         map.map("calls_per_step", plan.calls) && map.map("bytes_per_step", plan.wireBytes) &&
+         map.map("memory_bytes", plan.memoryBytes);
 }
 
 llvm::json::Value toJSON(const PlanSearch &search) {

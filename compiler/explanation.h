@@ -60,6 +60,7 @@ struct PlanCandidate {
   std::string strategy;            // "fsdp,tensor"; may be empty
   std::vector<std::string> shards; // patterns, each with a sharding
   double us = 0;                   // predicted, of a step
+  double calls = 0;                // of collectives, of an average rank in a step
   double wireBytes = 0;            // sent by an average rank in a step
   int64_t memoryBytes = 0;         // of a rank, estimated before kernels are fused
 
@@ -69,7 +70,7 @@ struct PlanCandidate {
 
 /// The result of --strategy=auto.
 struct PlanSearch {
-  std::vector<PlanCandidate> plans; // the best first; the one that was compiled
+  std::vector<PlanCandidate> plans; // first the one that was compiled, then by their times
   int64_t tried = 0;
   double boundUs = 0;      // no plan is faster: the work of one device, divided by the ranks
   int64_t memoryLimit = 0; // 0: none

@@ -48,7 +48,7 @@ public:
     if (!model.ok())
       return std::nullopt;
     const mlir::coll::StepCost cost = mlir::coll::getStepCost(function, mesh, *model);
-    return PlanCost{cost.totalUs(), cost.wireBytes, cost.memoryBytes};
+    return PlanCost{cost.totalUs(), cost.calls, cost.wireBytes, cost.memoryBytes};
   }
 
 private:

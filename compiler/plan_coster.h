@@ -16,7 +16,7 @@
 namespace coll::run {
 
 struct PlanCost {
-  double us = 0, wireBytes = 0;
+  double us = 0, calls = 0, wireBytes = 0;
   int64_t memoryBytes = 0;
 };
 

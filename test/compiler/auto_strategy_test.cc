@@ -198,7 +198,8 @@ TEST(AutoStrategy, ListsTheBestPlanOfEachStrategy) {
   std::set<std::string> strategies;
   for (size_t i = 0; i < found->plans.size(); ++i) {
     strategies.insert(found->plans[i].mesh + " " + found->plans[i].strategy);
-    EXPECT_TRUE(i == 0 || found->plans[i - 1].us <= found->plans[i].us);
+    // The first may be simpler than the fastest.
+    EXPECT_TRUE(i == 0 || found->plans[i - 1].us <= found->plans[i].us * (i == 1 ? 1.003 : 1));
   }
   EXPECT_GE(strategies.size(), 4u);
 }
@@ -243,8 +244,8 @@ TEST(PlanCoster, CostsDoNotDependOnThreads) {
     ASSERT_EQ(a.has_value(), plan.strategy != "unknown");
     ASSERT_EQ(b.has_value(), a.has_value());
     if (a)
-      EXPECT_EQ(std::tie(a->us, a->wireBytes, a->memoryBytes),
-                std::tie(b->us, b->wireBytes, b->memoryBytes));
+      EXPECT_EQ(std::tie(a->us, a->calls, a->wireBytes, a->memoryBytes),
+                std::tie(b->us, b->calls, b->wireBytes, b->memoryBytes));
   }
   EXPECT_EQ(together.numCosted(second), int64_t(plans.size()));
 }

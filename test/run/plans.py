@@ -15,7 +15,7 @@ BY_HAND = [("dp=4", "data"), ("dp=4", "fsdp"), ("dp=4", "zero1"), ("tp=4", "tens
            ("fsdp=2,tp=2", "fsdp,tensor"), ("dp=2,tp=2", "zero1,tensor"), ("dp=2,sp=2", "data,sequence")]
 EXPERTS = [("ep=4", "expert"), ("dp=4", "data,expert:dp"), ("dp=4", "fsdp,expert:dp"), ("dp=2,ep=2", "data,expert"),
            ("ep=2,tp=2", "expert,tensor")]
-TOLERANCE = 1 + 1e-9
+TOLERANCE = 1.003  # times that differ by less are equal: the simpler plan is taken then
 
 
 def foresee(step, *flags):
