@@ -222,9 +222,11 @@ def CombineCollectivesPass : Pass<"coll-combine-collectives", "::mlir::ModuleOp"
     A bucket holds at most `bytes`; larger tensors stay alone. Each tensor begins at 64 bytes in
     the memory of the call.
 
-    all_gathers and reduce_scatters of tensors of at most 64 KiB become one of a tensor that has
-    the blocks for each rank side by side. The tensors are copied into it and out of it, which for
-    larger ones takes longer than a call.
+    all_gathers, reduce_scatters and all_to_alls of tensors of at most 64 KiB become one of a tensor
+    that has the blocks for each rank side by side. The tensors are copied into it and out of it,
+    which for larger ones takes longer than a call.
+
+    This is done in the body of @step, and of loops that all ranks go round equally often.
   }];
   let options = [
     Option<"bytes", "bytes", "int64_t", "4194304", "largest bucket in bytes; 0 combines nothing">,

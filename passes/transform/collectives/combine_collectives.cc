@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/analysis/loop_count.h"
 #include "passes/analysis/proof/uniform_values.h"
 #include "passes/analysis/rank_groups.h"
 #include "passes/passes.h"
@@ -33,13 +34,16 @@ int64_t bytesOf(Operation *op) {
 /// No bucket is larger, so that sums of sizes do not overflow.
 constexpr int64_t kMostBytes = int64_t(1) << 40;
 
-/// The largest tensor, on its larger side, that an all_gather or reduce_scatter is packed of.
+/// The largest tensor, on its larger side, that a collective is packed of.
 constexpr int64_t kMostPackedBytes = 64 * 1024;
 
 using Bucket = SmallVector<Operation *>;
 
 bool canPack(Operation *op) {
-  return isa<AllGatherOp, ReduceScatterOp>(op) &&
+  auto exchange = dyn_cast<AllToAllOp>(op);
+  if (exchange && exchange.getSplitDim() == exchange.getConcatDim())
+    return false;
+  return isa<AllGatherOp, ReduceScatterOp, AllToAllOp>(op) &&
          cast<CollectiveOpInterface>(op).getCommGroup().isMesh();
 }
 
@@ -176,10 +180,14 @@ void reduceTogether(Bucket bucket) {
   }
 }
 
-/// Whether ranks come to the body of `op` together: which side of a branch they take may depend on
-/// the rank, and calls in both sides have to match.
+/// Whether ranks come to the body of `op` together: which side of a branch they take, and whether
+/// they go round a loop without a counter, may depend on the rank, and calls have to match.
 bool runsOnAllRanks(Operation *op) {
-  while (isa<scf::ForOp>(op))
+  auto countsTurns = [](Operation *op) {
+    auto loop = dyn_cast<scf::WhileOp>(op);
+    return isa<scf::ForOp>(op) || (loop && findLoopCount(loop));
+  };
+  while (countsTurns(op))
     op = op->getParentOp();
   return isa<func::FuncOp>(op) && !isa<ProgramOp>(op->getParentOp());
 }

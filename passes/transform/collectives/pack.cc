@@ -63,6 +63,28 @@ public:
     return own;
   }
 
+  Operation *exchange() {
+    auto first = cast<AllToAllOp>(collectives_.front());
+    const int64_t ranks =
+        numRanks(first.getInput().getType(), first.getType(), first.getSplitDim());
+    SmallVector<Value> parts;
+    for (Operation *op : collectives_)
+      parts.push_back(splitRows(op->getOperand(0), cast<AllToAllOp>(op).getSplitDim(), ranks));
+    Value rows = tensor::ConcatOp::create(builder_, loc_, 1, parts);
+    auto received = AllToAllOp::create(builder_, loc_, rows.getType(), rows, /*split_dim=*/0,
+                                       /*concat_dim=*/0, first.getGroup());
+    note(received);
+    int64_t at = 0;
+    for (Operation *op : collectives_) {
+      auto one = cast<AllToAllOp>(op);
+      const int64_t count = one.getType().getNumElements() / ranks;
+      replace(op, joinRows(slice(received, {0, at}, {ranks, count}), one.getType(),
+                           one.getConcatDim()));
+      at += count;
+    }
+    return received;
+  }
+
 private:
   static int64_t numRanks(RankedTensorType whole, RankedTensorType part, int64_t dim) {
     return whole.getDimSize(dim) / part.getDimSize(dim);
@@ -153,7 +175,10 @@ private:
 
 Operation *packCollectives(ArrayRef<Operation *> collectives) {
   Packing packing(collectives);
-  Operation *packed = isa<AllGatherOp>(collectives.front()) ? packing.gather() : packing.scatter();
+  Operation *first = collectives.front();
+  Operation *packed = isa<AllGatherOp>(first)  ? packing.gather()
+                      : isa<AllToAllOp>(first) ? packing.exchange()
+                                               : packing.scatter();
   for (Operation *op : collectives)
     op->erase();
   return packed;

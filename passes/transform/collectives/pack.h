@@ -17,8 +17,8 @@
 namespace mlir::coll {
 
 /// Replaces operations that differ in their tensors and dimensions only by one, where the last of
-/// them stands, and returns that one. None depends on another. All are coll.all_gather, or all are
-/// coll.reduce_scatter.
+/// them stands, and returns that one. None depends on another. All are of one kind:
+/// coll.all_gather, coll.reduce_scatter, or coll.all_to_all between different dimensions.
 Operation *packCollectives(ArrayRef<Operation *> collectives);
 
 } // namespace mlir::coll

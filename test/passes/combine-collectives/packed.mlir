@@ -39,6 +39,21 @@ func.func @scattered(%a: tensor<4x3xf32>, %b: tensor<4x2xf32>) -> (tensor<2x3xf3
   return %0, %1, %2 : tensor<2x3xf32>, tensor<4x1xf32>, tensor<2x3xf32>
 }
 
+// Row i of what is exchanged is the block for rank i, afterwards that of rank i. In one dimension a
+// tensor has no block of its own.
+// CHECK-LABEL: func.func @exchanged
+// CHECK: tensor.concat dim(1) %{{.+}}, %{{.+}} : (tensor<2x6xf32>, tensor<2x4xf32>) -> tensor<2x10xf32>
+// CHECK: %[[E:.+]] = coll.all_to_all %{{.+}} split 0 concat 0 over @m["dp"] {coll.tensors = [{loc = {{.+}}, type = tensor<4x3xf32>}, {{.+}} : tensor<2x10xf32> -> tensor<2x10xf32>
+// CHECK: tensor.extract_slice %[[E]][0, 0] [2, 6] [1, 1]
+// CHECK: tensor.extract_slice %[[E]][0, 6] [2, 4] [1, 1]
+// CHECK: coll.all_to_all %{{.+}} : tensor<4x2xf32> -> tensor<4x2xf32>
+func.func @exchanged(%a: tensor<4x3xf32>, %b: tensor<4x2xf32>) -> (tensor<2x6xf32>, tensor<8x1xf32>, tensor<4x2xf32>) {
+  %0 = coll.all_to_all %a split 0 concat 1 over @m["dp"] : tensor<4x3xf32> -> tensor<2x6xf32>
+  %1 = coll.all_to_all %b split 1 concat 0 over @m["dp"] : tensor<4x2xf32> -> tensor<8x1xf32>
+  %2 = coll.all_to_all %b split 0 concat 0 over @m["dp"] : tensor<4x2xf32> -> tensor<4x2xf32>
+  return %0, %1, %2 : tensor<2x6xf32>, tensor<8x1xf32>, tensor<4x2xf32>
+}
+
 // What differs along other axes is not packed together: a branch depends on the one that is equal on all ranks.
 // CHECK-LABEL: func.func @step
 // CHECK-COUNT-2: coll.all_gather
