@@ -17,6 +17,7 @@
 #include "passes/analysis/sharding_rule.h"
 #include "passes/passes.h"
 #include "passes/transform/reshard_cause.h"
+#include "passes/transform/strategy/step_sharding.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::coll {
@@ -259,7 +260,7 @@ private:
                       DictionaryAttr known) {
     auto type = cast<RankedTensorType>(value.getType());
     const MovePlan plan = plans_.plan(type, have, needed);
-    std::string why = cause(type, plan, have, needed, user, known);
+    std::string why = cause(value, plan, have, needed, user, known);
     if (plan.wireBytes > plan.leastBytes)
       why +=
           "; its moves send " + std::to_string(plan.wireBytes) + " bytes" +
@@ -268,9 +269,10 @@ private:
     return why;
   }
 
-  std::string cause(RankedTensorType type, const MovePlan &plan, ShardingAttr have,
-                    ShardingAttr needed, Operation *user, DictionaryAttr known) {
-    std::string name = user->getName().getStringRef().str();
+  std::string cause(Value value, const MovePlan &plan, ShardingAttr have, ShardingAttr needed,
+                    Operation *user, DictionaryAttr known) {
+    auto type = cast<RankedTensorType>(value.getType());
+    const std::string name = describeOperation(user);
     if (have.isPartial() && !needed.isPartial())
       return stringifyReductionKind(have.getPartialKind()).str() + " of the contributions over " +
              quoted(have.getPartialAxes()) + " for " + name;
@@ -282,12 +284,17 @@ private:
     if (!needed.getDims()[sent->join].getAxes().empty())
       return name + " needs dimension " + dim + " split over " +
              quoted(needed.getDims()[sent->join].getAxes());
-    if (sent->kind == MoveKind::AllGather)
+    if (sent->kind == MoveKind::AllGather && !isGatherOfParameter(value, plans_.axesOf(sent->axes)))
       user->emitRemark() << "needs dimension " << dim << " of operand " << type
                          << " whole: gathered over " << quoted(plans_.axesOf(sent->axes)) << ", "
                          << bytesOf(type) << " bytes" << consequence(*sent, known)
                          << runnerUp(known);
-    return name + " needs dimension " + dim + " whole";
+    BlockArgument parameter = findParameter(value);
+    if (!parameter)
+      return name + " needs dimension " + dim + " whole";
+    auto step = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+    return name + " needs dimension " + dim + " of " +
+           getArgumentPath(step, parameter.getArgNumber()) + " whole";
   }
 
   /// The cost of a gather besides its bytes, and the annotation that would make it unnecessary.

@@ -5,6 +5,7 @@
 #include "dialect/notes.h"
 #include "dialect/sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/sharding_map.h"
 #include "passes/analysis/sharding_rule.h"
@@ -92,7 +93,7 @@ private:
   void addDecision(Operation *op, DictionaryAttr decision) {
     auto number = [&](StringRef name) { return decision.getAs<IntegerAttr>(name).getInt(); };
     auto text = [&](StringRef name) { return decision.getAs<StringAttr>(name).str(); };
-    add("runner_up", op->getName().getStringRef().str() + " split " + text("other"));
+    add("runner_up", describeOperation(op) + " split " + text("other"));
     add("runner_up_bytes", number("other_bytes"));
     add("why_not", "sends " + std::to_string(number("other_bytes")) + " bytes and does " +
                        std::to_string(number("other_work")) +
@@ -162,7 +163,9 @@ private:
     if (!gather)
       return "";
     SmallVector<StringAttr> axes = plans_.axesOf(gather->axes);
-    std::string name = user->getName().getStringRef().str();
+    if (isGatherOfParameter(value_, axes))
+      return "";
+    std::string name = describeOperation(user);
     auto origin = findOrigin(gather->join);
     ShardingAttr have = origin ? getRecordedSharding(origin->first) : nullptr;
     if (!have)
@@ -208,7 +211,74 @@ private:
   NamedAttrList fields_;
 };
 
+/// The only tensor that an operation computes its result of, element by element or by moving them;
+/// null of others.
+Value getOnlyInput(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp)
+    return linalgOp.getNumDpsInputs() == 1 && linalgOp.getNumReductionLoops() == 0
+               ? linalgOp.getDpsInputs().front()
+               : nullptr;
+  if (isa<CollectiveOpInterface>(op) || op->getNumRegions() > 0)
+    return nullptr;
+  Value input;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType())) {
+      if (input)
+        return nullptr;
+      input = operand;
+    }
+  return input;
+}
+
+bool hasRole(BlockArgument argument, StringRef role) {
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto attr = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kRoleAttr)
+                       : nullptr;
+  return attr && attr.getValue() == role;
+}
+
 } // namespace
+
+std::string describeOperation(Operation *op) {
+  std::string own = op->getName().getStringRef().str();
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return own;
+  std::string name;
+  op->getLoc()->walk([&](Location inner) {
+    auto named = dyn_cast<NameLoc>(inner);
+    if (!named)
+      return WalkResult::advance();
+    const StringRef whole = named.getName().getValue();
+    name = whole.substr(whole.rfind('/') + 1).str(); // npos + 1 is 0
+    return WalkResult::interrupt();
+  });
+  return name.empty() ? own : name;
+}
+
+BlockArgument findParameter(Value value) {
+  for (int hop = 0; hop < kMostHops && value; ++hop) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return hasRole(argument, "state") ? argument : nullptr;
+    value = getOnlyInput(value.getDefiningOp());
+  }
+  return nullptr;
+}
+
+bool isGatherOfParameter(Value value, ArrayRef<StringAttr> axes) {
+  BlockArgument parameter = findParameter(value);
+  if (!parameter)
+    return false;
+  auto splitsBatch = [&](StringAttr axis) {
+    return llvm::any_of(parameter.getOwner()->getArguments(), [&](BlockArgument argument) {
+      ShardingAttr sharding = hasRole(argument, "batch") ? getRecordedSharding(argument) : nullptr;
+      return sharding && llvm::any_of(sharding.getDims(), [&](DimShardingAttr dim) {
+               return llvm::is_contained(dim.getAxes(), axis);
+             });
+    });
+  };
+  return llvm::all_of(axes, splitsBatch);
+}
 
 std::string describeSharding(ShardingAttr sharding) {
   std::string text = describeDims(sharding.getDims());

@@ -17,6 +17,17 @@ struct ReshardUse {
 DictionaryAttr describeCause(ReshardPlans &plans, MeshOp mesh, Value value, ShardingAttr from,
                              ShardingAttr to, ArrayRef<ReshardUse> uses);
 
+/// What a person calls an operation: the last part of its name in JAX, "dot_general", else its own.
+std::string describeOperation(Operation *op);
+
+/// The argument of state that a value is, after operations that only move or convert its elements;
+/// null if it is none.
+BlockArgument findParameter(Value value);
+
+/// Whether a gather of `value` along the axes is one that fsdp is for: of a parameter that is split
+/// where the batch is, so that the ranks do different work with it.
+bool isGatherOfParameter(Value value, ArrayRef<StringAttr> axes);
+
 /// "[dp, -]", "[dp+tp, -], partial sum over dp".
 std::string describeSharding(ShardingAttr sharding);
 

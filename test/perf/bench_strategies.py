@@ -101,8 +101,8 @@ class Bench:
         self.topology = folder / "topology.json"
         pins = options.ranks < count_processors(options.cores)
         self.environment = os.environ | {"COLL_CACHE_DIR": str(folder / "cache"), "COLL_AFFINITY": "compact" if pins else "none"}
-        self.topology.write_text(subprocess.run([*info, f"--topology={options.ranks}"], capture_output=True, text=True, check=True,
-                                                env=self.environment).stdout)
+        self.topology.write_text(options.topology.read_text() if options.topology else subprocess.run(
+            [*info, f"--topology={options.ranks}"], capture_output=True, text=True, check=True, env=self.environment).stdout)
 
     def call(self, *words):
         more = [f"--ranks={self.options.ranks}", f"--topology={self.topology}"]
@@ -178,6 +178,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parent / "data" / "jax")
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--cores", help="processors that ranks run on, as taskset takes them")
+    parser.add_argument("--topology", type=pathlib.Path, help="what coll-info measured when the machine was quiet")
     parser.add_argument("--seconds", type=float, default=0.2, help="of steps in one measurement")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--busy", action="store_true", help="the machine has other work")
