@@ -66,8 +66,10 @@ public:
     prepare();
     if (!tryExhaustively()) {
       tryStrategies();
-      if (!plans_.empty())
+      if (!plans_.empty()) {
         refine();
+        tryOtherStrategies();
+      }
       if (folded_)
         confirm();
     }
@@ -384,6 +386,21 @@ private:
         gained |= isBetter(best(), before);
       }
     }
+  }
+
+  /// Tries the best plan's patterns with the strategies that are next best without any: another
+  /// strategy with fewer calls may be as fast.
+  void tryOtherStrategies() {
+    const PlanCandidate before = best();
+    if (before.shards.empty())
+      return;
+    sort();
+    std::vector<PlanCandidate> plans;
+    for (const PlanCandidate &other : plans_)
+      if (other.shards.empty() && other.strategy != before.strategy && plans.size() < kBeam)
+        if (auto mixed = withShardsOf(other, before))
+          plans.push_back(std::move(*mixed));
+    tryAll(std::move(plans));
   }
 
   const SearchOptions &options_;

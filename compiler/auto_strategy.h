@@ -9,7 +9,8 @@
 //      sharding of each;
 //   2. starting from the best plan, one group of arguments after the other is split in another way,
 //      as long as that is faster. Arguments of repeated layers are one group; a parameter is split
-//      alone, and together with its optimizer's state.
+//      alone, and together with its optimizer's state;
+//   3. these shardings are tried with the next best strategies, too.
 //
 // Predictions do not tell plans apart whose times differ by less than 0.3 %. Of the plans that are
 // so near to the fastest, the one with the fewest calls of collectives is taken, then the one that

@@ -348,4 +348,32 @@ bool cutsOneAxis(llvm::StringRef mesh, llvm::StringRef other) {
                         [&](llvm::StringRef axis) { return !llvm::is_contained(all, axis); }) <= 1;
 }
 
+std::optional<PlanCandidate> withShardsOf(const PlanCandidate &plan, const PlanCandidate &other) {
+  const std::vector<MeshAxisOption> to = llvm::cantFail(parseMesh(plan.mesh)),
+                                    from = llvm::cantFail(parseMesh(other.mesh));
+  auto sizesOf = [](const std::vector<MeshAxisOption> &mesh) {
+    return llvm::map_to_vector(mesh, [](const MeshAxisOption &axis) { return axis.size; });
+  };
+  if (sizesOf(to) != sizesOf(from))
+    return std::nullopt;
+  PlanCandidate mixed;
+  mixed.mesh = plan.mesh;
+  mixed.strategy = plan.strategy;
+  for (const std::string &shard : other.shards) {
+    auto [pattern, sharding] = llvm::StringRef(shard).rsplit(": ");
+    std::string text = pattern.str() + ": ";
+    while (!sharding.empty()) {
+      const llvm::StringRef axis = sharding.substr(0, sharding.find_first_of("[]+-, "));
+      auto found =
+          llvm::find_if(from, [&](const MeshAxisOption &known) { return axis == known.name; });
+      text += found == from.end() ? axis.str() : to[size_t(found - from.begin())].name;
+      sharding = sharding.drop_front(axis.size());
+      text += sharding.take_front(1);
+      sharding = sharding.drop_front(std::min<size_t>(sharding.size(), 1));
+    }
+    mixed.shards.push_back(std::move(text));
+  }
+  return mixed;
+}
+
 } // namespace coll::run

@@ -66,6 +66,10 @@ bool extends(llvm::StringRef strategies, llvm::StringRef others);
 /// from "dp=8,tp=8" by a cut of one axis.
 bool cutsOneAxis(llvm::StringRef mesh, llvm::StringRef other);
 
+/// The mesh and the strategies of `plan` with the patterns of `other`, whose axes are renamed by
+/// their places; nullopt if the meshes have other sizes.
+std::optional<PlanCandidate> withShardsOf(const PlanCandidate &plan, const PlanCandidate &other);
+
 } // namespace coll::run
 
 #endif // COLL_COMPILER_PLAN_SPACE_H

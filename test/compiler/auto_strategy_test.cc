@@ -187,6 +187,20 @@ TEST(PlanSpace, StepsWithoutExpertsDoNotTryToSplitThem) {
       EXPECT_EQ(plan.find("expert"), std::string::npos) << plan;
 }
 
+TEST(PlanSpace, ShardsOfAnotherPlanGetTheMeshesOwnAxes) {
+  PlanCandidate plan, other;
+  plan.mesh = "dp=2,tp=4";
+  plan.strategy = "data,tensor";
+  other.mesh = "fsdp=2,dp=4";
+  other.shards = {"fsdp/w: [-, fsdp+dp]", "b: [dp]", "c: [-]"};
+  const std::optional<PlanCandidate> mixed = withShardsOf(plan, other);
+  ASSERT_TRUE(mixed);
+  EXPECT_EQ(mixed->describe(), "--mesh=dp=2,tp=4 --strategy=data,tensor --shard='fsdp/w: [-, "
+                               "dp+tp]' --shard='b: [tp]' --shard='c: [-]'");
+  other.mesh = "a=8";
+  EXPECT_FALSE(withShardsOf(plan, other));
+}
+
 TEST(AutoStrategy, ListsTheBestPlanOfEachStrategy) {
   Loaded loaded;
   load(loaded, 3);
