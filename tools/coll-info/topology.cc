@@ -27,8 +27,12 @@ namespace {
 constexpr int64_t kSide = 256;                          // of square matrices
 constexpr int64_t kLargeElems = 2 << 20;                // of f32: larger than the caches of cores
 constexpr int64_t kPieceElems = plan::kCachedBytes / 4; // as a kernel of a small step has them
-constexpr int64_t kSmallSide = 8, kMatrices = 256;      // of a batch of products
-constexpr int64_t kRowElems = 1, kRows = 8 << 10;       // that are looked up in a piece
+// Ranks do not come to a call of a step together. If the work before it, as long as the copy of a
+// piece, differs by an eighth, a call takes as long as calls of measured steps do (test/perf,
+// strategies.jsonl): about 1 us on a core of 2025.
+constexpr int64_t kUneven = kPieceElems / 16;
+constexpr int64_t kSmallSide = 8, kMatrices = 256; // of a batch of products
+constexpr int64_t kRowElems = 1, kRows = 8 << 10;  // that are looked up in a piece
 constexpr int64_t kScatter = 40503; // odd: all rows are looked up, each far from the one before
 constexpr int kMostRanks = 8;
 // A tenth of the batches of turns are faster than what counts: slower ones have other programs'
@@ -39,7 +43,7 @@ constexpr int kBatches = 60, kTurns = 20;
 struct Times {
   double product = 0, copy = 0;        // of matrices, and of large tensors
   double smallCall = 0, largeCall = 0; // all_gather of an element a rank, of large tensors
-  double piece = 0, pieceAndCall = 0;  // a short copy, and one with a small call behind it
+  double piece = 0, pieceAndCall = 0;  // a short copy, and uneven ones with small calls behind them
   double kernel = 0, matrices = 0;     // one small product, and a batch of them
   double rows = 0;                     // copies of rows that do not follow one another
 };
@@ -47,8 +51,8 @@ struct Times {
 // One rank of those that measure together.
 class Rank {
 public:
-  Rank(rt::Communicator &group, int64_t ranks)
-      : group_(group), ranks_(ranks), source_(kLargeElems, 1), target_(source_) {}
+  Rank(rt::Communicator &group, int rank, int64_t ranks)
+      : group_(group), rank_(rank), ranks_(ranks), source_(kLargeElems, 1), target_(source_) {}
 
   rt::Status run(Times &times) {
     auto copy = [&](int64_t elems) {
@@ -63,8 +67,10 @@ public:
     COLL_RETURN_IF_ERROR(time(times.kernel, kTurns, [&] { return multiplySmall(1); }));
     COLL_RETURN_IF_ERROR(time(times.matrices, 1, [&] { return multiplySmall(kMatrices); }));
     COLL_RETURN_IF_ERROR(time(times.rows, 1, [&] { return copyRows(); }));
+    int turn = 0;
     return time(times.pieceAndCall, kTurns, [&]() -> rt::Status {
-      COLL_RETURN_IF_ERROR(copy(kPieceElems));
+      const bool isLonger = (rank_ + turn++) % 2 == 0; // by turns
+      COLL_RETURN_IF_ERROR(copy(kPieceElems + (isLonger ? kUneven : -kUneven)));
       return gather(1);
     });
   }
@@ -136,6 +142,7 @@ private:
   }
 
   rt::Communicator &group_;
+  int rank_;
   int64_t ranks_;
   std::vector<float> source_, target_;
 };
@@ -154,7 +161,7 @@ rt::Status measureRank(rt::Endpoint &endpoint, const rt::Affinity &affinity, int
   rt::Result<std::unique_ptr<rt::Communicator>> group = endpoint.communicator(all);
   if (!group)
     return group.status();
-  return Rank(**group, ranks).run(times);
+  return Rank(**group, rank, ranks).run(times);
 }
 
 // Measures ranks of backend `threads`, placed as COLL_AFFINITY says. Returns the times of rank 0.
