@@ -12,9 +12,9 @@
 //      alone, and together with its optimizer's state;
 //   3. these shardings are tried with the next best strategies, too.
 //
-// Predictions do not tell plans apart whose times differ by less than 0.3 %. Of the plans that are
-// so near to the fastest, the one with the fewest calls of collectives is taken, then the one that
-// sends least, then the one with the fewest patterns.
+// Predictions do not tell plans apart whose times differ by less than 0.3 %. Among the plans that
+// are so near to the fastest, the one with the fewest calls of collectives is taken, then the one
+// that sends least, then the one with the fewest patterns.
 //
 //===------------------------------------------------------------------------------===//
 

@@ -8,7 +8,7 @@
 
 namespace mlir::coll {
 
-/// Of a tensor of static shape; 0 of other types.
+/// The bytes of a tensor of static shape; 0 of other types.
 int64_t getStaticBytes(Type type);
 
 /// How often `op` runs in one call of its function; nullopt if a loop around it is of unknown

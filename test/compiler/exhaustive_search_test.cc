@@ -64,7 +64,7 @@ struct Cost {
   double us = 0, calls = 0, wireBytes = 0;
 };
 
-// Of a step with the arguments split in this way over a mesh; nullopt if that is not possible.
+// The cost with the arguments split in this way over a mesh; nullopt if that is not possible.
 std::optional<Cost> costOf(mlir::ModuleOp source, const std::string &mesh,
                            const std::vector<std::string> &shards) {
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
@@ -120,7 +120,7 @@ void expectSearchFindsTheBest(unsigned seed) {
   options.ranks = kRanks;
   auto found = searchPlan(step, options);
   ASSERT_TRUE(bool(found)) << llvm::toString(found.takeError());
-  // Of all plans within 0.3 % of the fastest it is the one with the fewest calls, then bytes.
+  // Among all plans within 0.3 % of the fastest it is the one with the fewest calls, then bytes.
   std::vector<Cost> costs = tryEverything(*step.module);
   const double fastest = std::min_element(costs.begin(), costs.end(), [](auto &a, auto &b) {
                            return a.us < b.us;
@@ -137,7 +137,7 @@ void expectSearchFindsTheBest(unsigned seed) {
 TEST(ExhaustiveSearch, FindsNothingBetterThanAuto) {
   for (unsigned seed = 0; seed < 5; ++seed)
     expectSearchFindsTheBest(seed);
-  expectSearchFindsTheBest(39);  // the fastest plan has more calls than one that takes the same time
+  expectSearchFindsTheBest(39); // the fastest plan has more calls than one that takes the same time
   expectSearchFindsTheBest(108); // it sends more
 }
 
