@@ -7,7 +7,7 @@ namespace coll::rt::nccl {
 
 namespace {
 
-// Of scratch memory whose size is being counted: nothing is read or written there.
+// Where scratch memory begins while its size is counted: nothing is read or written there.
 constexpr uintptr_t kAnyAddress = 4096;
 
 class Planner {
