@@ -8,17 +8,9 @@ namespace {
 
 // Only some types, because the kernels' own tests have every type with every reduction.
 #define COLL_DIRECT_CONFORMANCE(label, backend)                                                    \
-  INSTANTIATE_TEST_SUITE_P(                                                                        \
-      label, Reductions,                                                                           \
-      testing::Combine(testing::Values(backend), testing::ValuesIn(someReductions())),             \
-      reductionsName);                                                                             \
+  COLL_CONFORMANCE_IN(label, backend, someReductions(), std::vector{kCollI16});                    \
   INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
-  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
-                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
-                           movementsName);                                                         \
-  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
-  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
-  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
+  COLL_CONFORMANCE_OF_CALLS(label, backend)
 
 COLL_DIRECT_CONFORMANCE(direct_fake, "direct///fake-direct");
 COLL_DIRECT_CONFORMANCE(direct_gpu, "direct///gpu");

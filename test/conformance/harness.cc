@@ -12,6 +12,32 @@
 
 namespace coll::rt::test {
 
+void Meeting::end() {
+  missing_ = ranks_;
+  ++meetings_;
+  changed_.notify_all();
+}
+
+void Meeting::arrive() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (--missing_ == 0)
+    return end();
+  changed_.wait(lock, [this, before = meetings_] { return meetings_ != before; });
+}
+
+void Meeting::leave() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --ranks_;
+  if (--missing_ == 0)
+    end();
+}
+
+void Member::settle() {
+  meeting->arrive();
+  spent.clear(); // may wait until the GPU is idle: no rank begins a call meanwhile
+  meeting->arrive();
+}
+
 Status Member::call(const Call &call) {
   if (!async)
     return run(call);
@@ -58,7 +84,7 @@ constexpr int64_t kLeastNcclUs = 10'000'000;
 // `spent` keeps the rank's copies in GPU memory until all ranks have ended. Freeing memory waits
 // for all kernels of its GPU, and delays launches that these kernels may wait for.
 void runRank(Endpoint &endpoint, const Layout &layout, int rank,
-             const std::function<void(Member &)> &body, GpuMemory *gpu,
+             const std::function<void(Member &)> &body, GpuMemory *gpu, Meeting &meeting,
              std::vector<std::unique_ptr<StagedCall>> &spent) {
   for (const std::vector<int> &ranks : layout.groups) {
     auto it = std::find(ranks.begin(), ranks.end(), rank);
@@ -69,6 +95,7 @@ void runRank(Endpoint &endpoint, const Layout &layout, int rank,
     Member member = {endpoint, **group, rank, static_cast<int>(ranks.size()),
                      static_cast<int>(it - ranks.begin())};
     member.gpu = gpu;
+    member.meeting = &meeting;
     EXPECT_EQ((*group)->position(), member.position);
     body(member);
     endpoint.leave(); // before the buffers go
@@ -166,10 +193,13 @@ void runJob(const std::string &backendName, const Layout &layout,
     endpoints.back()->enter();
   }
   std::vector<std::vector<std::unique_ptr<StagedCall>>> spent(endpoints.size());
+  Meeting meeting(layout.ranks);
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < endpoints.size(); ++rank)
     threads.emplace_back([&, rank] {
-      runRank(*endpoints[rank], layout, static_cast<int>(rank), body, gpu.get(), spent[rank]);
+      runRank(*endpoints[rank], layout, static_cast<int>(rank), body, gpu.get(), meeting,
+              spent[rank]);
+      meeting.leave();
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -357,11 +387,7 @@ std::vector<CollDtype> allDtypes() {
 } // namespace
 
 std::vector<CollDtype> movedDtypes() {
-  if (coll::test::kFindsRaces)
-    return {kCollI16};
-  if (coll::test::kFindsFaults) // a type of each size: bytes are moved
-    return {kCollI8, kCollI16, kCollF32, kCollF64};
-  return allDtypes();
+  return coll::test::kFindsRaces ? std::vector{kCollI16} : allDtypes();
 }
 
 std::vector<TypedReduction> someReductions() {
@@ -371,8 +397,7 @@ std::vector<TypedReduction> someReductions() {
 }
 
 std::vector<TypedReduction> allReductions() {
-  // The arithmetic of each type is that of reduceBuffers(), which has tests of its own.
-  if (coll::test::kFindsRaces || coll::test::kFindsFaults)
+  if (coll::test::kFindsRaces)
     return someReductions();
   std::vector<TypedReduction> all;
   for (CollDtype dtype : allDtypes())
@@ -380,15 +405,6 @@ std::vector<TypedReduction> allReductions() {
       if (reductionTakes(i, dtype))
         all.emplace_back(dtype, static_cast<CollReduction>(i));
   return all;
-}
-
-std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info) {
-  auto [dtype, reduction] = std::get<1>(info.param);
-  return std::string(dtypeName(dtype)) + "_" + reductionName(reduction);
-}
-
-std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info) {
-  return dtypeName(std::get<1>(info.param));
 }
 
 } // namespace coll::rt::test

@@ -12,9 +12,11 @@
 #include "test/conformance/gpu_memory.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -27,6 +29,23 @@ namespace coll::rt::test {
 struct Layout {
   int ranks;
   std::vector<std::vector<int>> groups;
+};
+
+// Where the ranks of a job wait for each other by other means than what is tested.
+class Meeting {
+public:
+  explicit Meeting(int ranks) : missing_(ranks), ranks_(ranks) {}
+  // Returns when all have come that did not leave.
+  void arrive();
+  void leave();
+
+private:
+  void end();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int missing_, ranks_;
+  int64_t meetings_ = 0;
 };
 
 // One rank of a job, and its group.
@@ -50,7 +69,12 @@ struct Member {
   Result<Request *> start(Communicator &group, const Call &call);
   Status wait(Request *request);
 
+  // Waits until all ranks of the job have come here, and frees what was staged for their calls,
+  // which have to be over.
+  void settle();
+
   GpuMemory *gpu = nullptr; // null: host memory
+  Meeting *meeting = nullptr;
   std::map<Request *, std::unique_ptr<StagedCall>> staged = {};
   // Kept until the rank has left: freeing GPU memory waits until the GPU is idle, which may need
   // calls that this rank has yet to make.
@@ -119,7 +143,8 @@ double rounded(CollDtype dtype, double value);
 
 Call makeCall(OpKind kind, CollDtype dtype, int64_t count, void *src, void *dst);
 
-// The parameters are the backend's name and what the suite varies.
+// The parameters are the backend's name and what the suite varies in one job for each layout: to
+// make a job takes longer than most calls.
 using TypedReduction = std::pair<CollDtype, CollReduction>;
 // Returns why a backend cannot be tested on this machine; empty if it can.
 std::string whyNotHere(const std::string &backend);
@@ -156,9 +181,9 @@ protected:
   }
 };
 
-class Reductions : public BackendTest<std::tuple<std::string, TypedReduction>> {};
+class Reductions : public BackendTest<std::tuple<std::string, std::vector<TypedReduction>>> {};
 class Arithmetic : public BackendTest<std::string> {};
-class Movements : public BackendTest<std::tuple<std::string, CollDtype>> {};
+class Movements : public BackendTest<std::tuple<std::string, std::vector<CollDtype>>> {};
 class Transfers : public BackendTest<std::string> {};
 class Asynchrony : public BackendTest<std::string> {};
 class Failures : public BackendTest<std::string> {};
@@ -170,36 +195,32 @@ std::vector<CollDtype> movedDtypes();
 std::vector<TypedReduction> allReductions();
 // One combination of each kind of arithmetic.
 std::vector<TypedReduction> someReductions();
-std::string reductionsName(const testing::TestParamInfo<Reductions::ParamType> &info);
-std::string movementsName(const testing::TestParamInfo<Movements::ParamType> &info);
+
+// What moves data, of these types.
+#define COLL_CONFORMANCE_IN(label, backend, reductions, dtypes)                                    \
+  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
+                           testing::Values(std::tuple(std::string(backend), reductions)));         \
+  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
+                           testing::Values(std::tuple(std::string(backend), dtypes)))
+
+// What does not depend on types.
+#define COLL_CONFORMANCE_OF_CALLS(label, backend)                                                  \
+  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
+  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
+  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
 
 #define COLL_CONFORMANCE_AS(label, backend)                                                        \
   namespace coll::rt::test {                                                                       \
-  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
-                           testing::Combine(testing::Values(backend),                              \
-                                            testing::ValuesIn(allReductions())),                   \
-                           reductionsName);                                                        \
-  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
-                           testing::Combine(testing::Values(backend),                              \
-                                            testing::ValuesIn(movedDtypes())),                     \
-                           movementsName);                                                         \
+  COLL_CONFORMANCE_IN(label, backend, allReductions(), movedDtypes());                             \
   INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
-  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
-  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
-  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend));                             \
+  COLL_CONFORMANCE_OF_CALLS(label, backend);                                                       \
   }                                                                                                \
   static_assert(true, "")
 
 // For a variant that differs only in its algorithms: what depends on them, for a few types.
 #define COLL_CONFORMANCE_OF_DATA(label, backend)                                                   \
   namespace coll::rt::test {                                                                       \
-  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
-                           testing::Combine(testing::Values(backend),                              \
-                                            testing::ValuesIn(someReductions())),                  \
-                           reductionsName);                                                        \
-  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
-                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
-                           movementsName);                                                         \
+  COLL_CONFORMANCE_IN(label, backend, someReductions(), std::vector{kCollI16});                    \
   INSTANTIATE_TEST_SUITE_P(label, Arithmetic, testing::Values(backend));                           \
   }                                                                                                \
   static_assert(true, "")

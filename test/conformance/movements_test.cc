@@ -1,6 +1,7 @@
 // Collectives that move data without changing it: every type, layout and size; in place and not in
 // place, blocking and started.
 
+#include "runtime/base/dtype.h"
 #include "test/conformance/harness.h"
 
 namespace coll::rt::test {
@@ -19,16 +20,20 @@ struct Case {
 
 template <typename Body>
 void forEachCase(const Movements::ParamType &param, Body body) {
-  auto [backend, dtype] = param;
+  const std::string &backend = std::get<0>(param);
   const int most = mostRanks(backend);
   for (const Layout &layout : layouts(most))
-    runJob(backend, layout, [&, dtype = dtype](Member &m) {
-      for (int64_t total : counts())
-        for (int64_t outer : {int64_t(1), int64_t(3)})
-          for (int variant = 0; variant < 4 && isTested(layout, total, most); ++variant) {
-            m.async = variant & 1;
-            body(m, Case{dtype, outer, total / outer, (variant & 2) != 0});
-          }
+    runJob(backend, layout, [&](Member &m) {
+      for (CollDtype dtype : std::get<1>(param)) {
+        SCOPED_TRACE(dtypeName(dtype));
+        for (int64_t total : counts())
+          for (int64_t outer : {int64_t(1), int64_t(3)})
+            for (int variant = 0; variant < 4 && isTested(layout, total, most); ++variant) {
+              m.async = variant & 1;
+              body(m, Case{dtype, outer, total / outer, (variant & 2) != 0});
+            }
+        m.settle();
+      }
     });
 }
 

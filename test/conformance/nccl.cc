@@ -17,26 +17,12 @@ std::vector<TypedReduction> ncclReductions() {
   return all;
 }
 
-// Each job makes communicators, which takes long with a real library, so only a few types are
-// tested there. coll-perf checks the others.
-std::vector<TypedReduction> fewReductions() {
-  return {{kCollF32, kCollSum}, {kCollBf16, kCollSum}, {kCollI32, kCollMax},
-          {kCollI32, kCollAvg}, {kCollU8, kCollAvg},   {kCollBool, kCollAnd}};
-}
+#define COLL_NCCL_CONFORMANCE(label, backend)                                                      \
+  COLL_CONFORMANCE_IN(label, backend, ncclReductions(), movedDtypes());                            \
+  COLL_CONFORMANCE_OF_CALLS(label, backend)
 
-#define COLL_NCCL_CONFORMANCE(label, backend, reductions, dtypes)                                  \
-  INSTANTIATE_TEST_SUITE_P(                                                                        \
-      label, Reductions,                                                                           \
-      testing::Combine(testing::Values(backend), testing::ValuesIn(reductions)), reductionsName);  \
-  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
-                           testing::Combine(testing::Values(backend), testing::ValuesIn(dtypes)),  \
-                           movementsName);                                                         \
-  INSTANTIATE_TEST_SUITE_P(label, Transfers, testing::Values(backend));                            \
-  INSTANTIATE_TEST_SUITE_P(label, Asynchrony, testing::Values(backend));                           \
-  INSTANTIATE_TEST_SUITE_P(label, Failures, testing::Values(backend))
-
-COLL_NCCL_CONFORMANCE(nccl_fake, "nccl///fake-nccl", ncclReductions(), movedDtypes());
-COLL_NCCL_CONFORMANCE(nccl_gpu, "nccl///gpu", fewReductions(), std::vector<CollDtype>{kCollI16});
+COLL_NCCL_CONFORMANCE(nccl_fake, "nccl///fake-nccl");
+COLL_NCCL_CONFORMANCE(nccl_gpu, "nccl///gpu");
 
 } // namespace
 } // namespace coll::rt::test

@@ -8,13 +8,8 @@
 #ifdef __SANITIZE_THREAD__
 namespace coll::rt::test {
 constexpr char kUnpack[] = "net/loopback//fake/unpack";
-INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Reductions,
-                         testing::Combine(testing::Values(kUnpack),
-                                          testing::Values(TypedReduction(kCollF32, kCollSum))),
-                         reductionsName);
-INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Movements,
-                         testing::Combine(testing::Values(kUnpack), testing::Values(kCollI16)),
-                         movementsName);
+COLL_CONFORMANCE_IN(net_fake_gpu_unpack, kUnpack, (std::vector{TypedReduction(kCollF32, kCollSum)}),
+                    std::vector{kCollI16});
 INSTANTIATE_TEST_SUITE_P(net_fake_gpu_unpack, Arithmetic, testing::Values(kUnpack));
 } // namespace coll::rt::test
 #else
@@ -24,24 +19,14 @@ COLL_CONFORMANCE_OF_DATA(net_fake_gpu_ring, "net/loopback/ring/fake/kernel");
 COLL_CONFORMANCE_OF_DATA(net_fake_gpu_copy, "net/loopback//fake/copy");
 // The algorithms do not depend on the content of a message, so a few types suffice.
 namespace coll::rt::test {
-constexpr char kCompress[] = "net/loopback//fake/compress";
-INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Reductions,
-                         testing::Combine(testing::Values(kCompress),
-                                          testing::Values(TypedReduction(kCollF32, kCollSum),
-                                                          TypedReduction(kCollBf16, kCollMax))),
-                         reductionsName);
-INSTANTIATE_TEST_SUITE_P(net_fake_gpu_compress, Movements,
-                         testing::Combine(testing::Values(kCompress), testing::Values(kCollF16)),
-                         movementsName);
+COLL_CONFORMANCE_IN(net_fake_gpu_compress, "net/loopback//fake/compress",
+                    (std::vector{TypedReduction(kCollF32, kCollSum),
+                                 TypedReduction(kCollBf16, kCollMax)}),
+                    std::vector{kCollF16});
 // Nor do they depend on the order in which data arrives.
 #define COLL_CONFORMANCE_OF_SOME(label, backend)                                                   \
-  INSTANTIATE_TEST_SUITE_P(label, Reductions,                                                      \
-                           testing::Combine(testing::Values(backend),                              \
-                                            testing::Values(TypedReduction(kCollF32, kCollSum))),  \
-                           reductionsName);                                                        \
-  INSTANTIATE_TEST_SUITE_P(label, Movements,                                                       \
-                           testing::Combine(testing::Values(backend), testing::Values(kCollI16)),  \
-                           movementsName)
+  COLL_CONFORMANCE_IN(label, backend, (std::vector{TypedReduction(kCollF32, kCollSum)}),           \
+                      std::vector{kCollI16})
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_unpack_scattered, "net/loopback//fake/scattered-unpack");
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_pack, "net/loopback//fake/pack");
 COLL_CONFORMANCE_OF_SOME(net_fake_gpu_pack_scattered, "net/loopback//fake/scattered-pack");

@@ -16,17 +16,8 @@ std::vector<TypedReduction> pluginReductions() {
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(plugin, Reductions,
-                         testing::Combine(testing::Values("plugin"),
-                                          testing::ValuesIn(pluginReductions())),
-                         reductionsName);
-INSTANTIATE_TEST_SUITE_P(plugin, Movements,
-                         testing::Combine(testing::Values("plugin"),
-                                          testing::ValuesIn(movedDtypes())),
-                         movementsName);
+COLL_CONFORMANCE_IN(plugin, "plugin", pluginReductions(), movedDtypes());
 INSTANTIATE_TEST_SUITE_P(plugin, Arithmetic, testing::Values("plugin"));
-INSTANTIATE_TEST_SUITE_P(plugin, Transfers, testing::Values("plugin"));
-INSTANTIATE_TEST_SUITE_P(plugin, Asynchrony, testing::Values("plugin"));
-INSTANTIATE_TEST_SUITE_P(plugin, Failures, testing::Values("plugin"));
+COLL_CONFORMANCE_OF_CALLS(plugin, "plugin");
 
 } // namespace coll::rt::test

@@ -70,71 +70,76 @@ Elements inputs(const Member &m, CollDtype dtype, CollReduction reduction, int64
                             [&](int64_t i) { return input(dtype, reduction, m.rank, i); });
 }
 
-// Runs the test on all layouts, sizes and ways to call.
+struct Case {
+  CollDtype dtype;
+  CollReduction reduction;
+  int64_t count;
+  bool inPlace;
+};
+
+// Runs the test on all layouts, types, sizes and ways to call.
 template <typename Body>
 void forEachCase(const Reductions::ParamType &param, Body body) {
   const std::string &backend = std::get<0>(param);
   const int most = mostRanks(backend);
   for (const Layout &layout : layouts(most))
     runJob(backend, layout, [&](Member &m) {
-      for (int64_t count : counts())
-        for (int variant = 0; variant < 4 && isTested(layout, count, most); ++variant) {
-          m.async = variant & 1;
-          body(m, count, /*inPlace=*/(variant & 2) != 0);
-        }
+      for (auto [dtype, reduction] : std::get<1>(param)) {
+        SCOPED_TRACE(std::string(dtypeName(dtype)) + " " + reductionName(reduction));
+        for (int64_t count : counts())
+          for (int variant = 0; variant < 4 && isTested(layout, count, most); ++variant) {
+            m.async = variant & 1;
+            body(m, Case{dtype, reduction, count, /*inPlace=*/(variant & 2) != 0});
+          }
+        m.settle();
+      }
     });
 }
 
 TEST_P(Reductions, AllReduce) {
-  auto [dtype, reduction] = std::get<1>(GetParam());
-  forEachCase(GetParam(),
-              [&, dtype = dtype, reduction = reduction](Member &m, int64_t count, bool inPlace) {
-                Elements src = inputs(m, dtype, reduction, count);
-                Elements dst(dtype, count);
-                Elements &out = inPlace ? src : dst;
-                Call call = makeCall(OpKind::AllReduce, dtype, count, src.data(), out.data());
-                call.reduction = reduction;
-                Status status = m.call(call);
-                ASSERT_TRUE(status.ok()) << status.toString();
-                ASSERT_TRUE(out.has(0, expected(m, dtype, reduction, 0, count)));
-              });
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    Elements src = inputs(m, c.dtype, c.reduction, c.count);
+    Elements dst(c.dtype, c.count);
+    Elements &out = c.inPlace ? src : dst;
+    Call call = makeCall(OpKind::AllReduce, c.dtype, c.count, src.data(), out.data());
+    call.reduction = c.reduction;
+    Status status = m.call(call);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    ASSERT_TRUE(out.has(0, expected(m, c.dtype, c.reduction, 0, c.count)));
+  });
 }
 
 TEST_P(Reductions, Reduce) {
-  auto [dtype, reduction] = std::get<1>(GetParam());
-  forEachCase(GetParam(),
-              [&, dtype = dtype, reduction = reduction](Member &m, int64_t count, bool inPlace) {
-                int root = static_cast<int>(count % m.n);
-                Elements src = inputs(m, dtype, reduction, count);
-                Elements dst(dtype, count);
-                Elements &out = inPlace ? src : dst;
-                Call call = makeCall(OpKind::Reduce, dtype, count, src.data(), out.data());
-                call.reduction = reduction;
-                call.root = root;
-                Status status = m.call(call);
-                ASSERT_TRUE(status.ok()) << status.toString();
-                ASSERT_TRUE(out.has(0, m.position == root ? expected(m, dtype, reduction, 0, count)
-                                                          : inputs(m, dtype, reduction, count)));
-              });
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
+    int root = static_cast<int>(c.count % m.n);
+    Elements src = inputs(m, c.dtype, c.reduction, c.count);
+    Elements dst(c.dtype, c.count);
+    Elements &out = c.inPlace ? src : dst;
+    Call call = makeCall(OpKind::Reduce, c.dtype, c.count, src.data(), out.data());
+    call.reduction = c.reduction;
+    call.root = root;
+    Status status = m.call(call);
+    ASSERT_TRUE(status.ok()) << status.toString();
+    ASSERT_TRUE(out.has(0, m.position == root ? expected(m, c.dtype, c.reduction, 0, c.count)
+                                              : inputs(m, c.dtype, c.reduction, c.count)));
+  });
 }
 
 TEST_P(Reductions, ReduceScatter) {
-  auto [dtype, reduction] = std::get<1>(GetParam());
-  forEachCase(GetParam(), [&, dtype = dtype, reduction = reduction](Member &m, int64_t total,
-                                                                    bool inPlace) {
+  forEachCase(GetParam(), [](Member &m, const Case &c) {
     for (int64_t outer : {int64_t(1), int64_t(3)}) {
-      int64_t count = total > 1000 ? total / (m.n * outer) : total;
-      Elements src = inputs(m, dtype, reduction, outer * m.n * count);
-      Elements dst(dtype, outer * count);
-      Elements &out = inPlace ? src : dst;
-      Call call = makeCall(OpKind::ReduceScatter, dtype, count, src.data(), out.data());
+      int64_t count = c.count > 1000 ? c.count / (m.n * outer) : c.count;
+      Elements src = inputs(m, c.dtype, c.reduction, outer * m.n * count);
+      Elements dst(c.dtype, outer * count);
+      Elements &out = c.inPlace ? src : dst;
+      Call call = makeCall(OpKind::ReduceScatter, c.dtype, count, src.data(), out.data());
       call.outer = outer;
-      call.reduction = reduction;
+      call.reduction = c.reduction;
       Status status = m.call(call);
       ASSERT_TRUE(status.ok()) << status.toString();
       for (int64_t o = 0; o < outer; ++o)
-        ASSERT_TRUE(out.has(o * count,
-                            expected(m, dtype, reduction, (o * m.n + m.position) * count, count)));
+        ASSERT_TRUE(out.has(
+            o * count, expected(m, c.dtype, c.reduction, (o * m.n + m.position) * count, count)));
     }
   });
 }

@@ -19,16 +19,14 @@ tests() {
   local conformance=$COLL_BUILD/bin/conformance-tests
   # Each test pins a pool of its own, so the pools are small.
   export COLL_NET_BOUNCE_BYTES=$((640 << 20))
-  # All types and reductions run on the path kernel only: the other paths move bytes in the same way.
-  local few='-*/Reductions.*/f32_avg:*/Reductions.*/f64_min:*/Reductions.*/bool_sum:*/Reductions.*/i8_sum:*/Reductions.*/f16_avg'
   on 2 processes &
   on 1 run_gtest channel_tests 60 "$COLL_BUILD/bin/channel-tests" --gtest_filter='cuda/*' &
-  on 1 run_gtest net_gpu_kernel 120 "$conformance" --gtest_filter='net_gpu_kernel/Reductions.AllReduce/*:net_gpu_kernel/Movements.*/i*:net_gpu_kernel/Transfers.*:net_gpu_kernel/A*:net_gpu_kernel/F*:gpu/GpuBuffers.*' &
-  on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter="net_gpu_unpack*/*:$few" &
+  on 1 run_gtest net_gpu_kernel 240 "$conformance" --gtest_filter='net_gpu_kernel/*:gpu/GpuBuffers.*' &
+  on 1 run_gtest net_gpu_unpack 120 "$conformance" --gtest_filter='net_gpu_unpack*/*' &
   # Differs from unpack only in how messages are sent.
   on 1 run_gtest net_gpu_pack 60 "$conformance" --gtest_filter='net_gpu_pack_transfers/*:gpu/GpuUnpacking.*' &
   on 1 run_gtest net_gpu_compress 120 "$conformance" --gtest_filter='net_gpu_compress*/*:gpu/GpuCompression.*' &
-  on 1 run_gtest net_gpu_copy 120 "$conformance" --gtest_filter="net_gpu_copy*/*:$few" &
+  on 1 run_gtest net_gpu_copy 120 "$conformance" --gtest_filter='net_gpu_copy*/*' &
   on 1 run_gtest net_gpu_algorithms 120 "$conformance" --gtest_filter='net_gpu_ring/*:net_gpu_halving/*' &
 }
 

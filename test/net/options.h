@@ -4,14 +4,13 @@
 #define COLL_TEST_NET_OPTIONS_H
 
 #include "runtime/net/auth.h"
-#include "test/support/sanitizers.h"
 
 #include <cstdint>
 
 namespace coll::net::test {
 
-inline int64_t fuzzFrames = coll::test::kFindsRaces ? 40'000 : 200'000; // --frames=N
-inline int hostileConnections = 2000;                                   // --connections=N
+inline int64_t fuzzFrames = 200'000;  // --frames=N
+inline int hostileConnections = 2000; // --connections=N
 
 inline Secret testSecret() { return Secret::create("a secret of this test").take(); }
 

@@ -13,13 +13,6 @@ inline constexpr bool kFindsRaces = true;
 inline constexpr bool kFindsRaces = false;
 #endif
 
-// Whether it finds faults of memory.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kFindsFaults = true;
-#else
-inline constexpr bool kFindsFaults = false;
-#endif
-
 } // namespace coll::test
 
 #endif // COLL_TEST_SUPPORT_SANITIZERS_H
