@@ -64,7 +64,7 @@ def strip_outputs(words, source):
     for word in words:
         if skip:
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-MQ", "-include"):
+        elif word in ("-o", "-MF", "-MT", "-MQ", "-include", "-Xclang"):  # clang's words about it
             skip = True
         elif word not in ("-c", "-MD", "-MMD", "-fpch-preprocess", "-Winvalid-pch", source):
             kept.append(word)
