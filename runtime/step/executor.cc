@@ -22,6 +22,16 @@
 namespace coll::rt {
 
 struct Executor::Impl {
+  Impl() = default;
+  Impl(const Impl &) = delete;
+  Impl &operator=(const Impl &) = delete;
+  // A kernel of one rank may reach the memory of another, so no rank goes while one works.
+  ~Impl() {
+    for (const std::unique_ptr<RankState> &rank : ranks)
+      if (rank)
+        rank->drain();
+  }
+
   std::shared_ptr<profiler::Host> profilers; // null: none; outlives the ranks
   std::vector<Program> classes;
   std::unique_ptr<Backend> backend;

@@ -63,6 +63,7 @@ public:
   Status runStep(bool mayCapture, const Descriptor &signature, const std::vector<TensorView> *next);
   // Whether the step can be captured as a graph.
   bool mayCapture() const { return device_->mayCapture(); }
+  void drain() { device_->drain(); }
   // Copies the arguments with these numbers to host memory for arg(), unless they are there
   // already.
   Status fetchArgs(const std::vector<int> &indices);

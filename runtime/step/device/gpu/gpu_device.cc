@@ -92,11 +92,18 @@ Status GpuDevice::open(int ordinal, const TokenOptions &tokens) {
   return {};
 }
 
-GpuDevice::~GpuDevice() {
+void GpuDevice::drain() {
   if (!gpu_)
     return;
   gpu::Gpu::Scope scope(*gpu_);
   gpu_->drain(stream_);
+}
+
+GpuDevice::~GpuDevice() {
+  if (!gpu_)
+    return;
+  drain();
+  gpu::Gpu::Scope scope(*gpu_);
   for (const auto &[key, graph] : graphs_)
     (void)gpu_->cuda().graphExecDestroy(graph.exec);
   streamTrace_.reset();

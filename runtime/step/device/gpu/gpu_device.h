@@ -41,6 +41,7 @@ public:
   std::unique_ptr<InputsAhead> makeInputsAhead(int64_t bytes) override;
   Status download(char *hostDst, const void *src, int64_t bytes) override;
   Status synchronize() override;
+  void drain() override;
   Status execute(const Execution &execution) override;
   bool mayCapture() const override { return mayCapture_ && !syncs_; }
   bool isCapturing() const override { return isCapturing_; }
