@@ -88,7 +88,8 @@ public:
   virtual Status download(char *hostDst, const void *src, int64_t bytes) = 0;
   // Blocks until all work that was put on the device is done.
   virtual Status synchronize() = 0;
-  // Waits for that after a failure, too, though not for ever: some of it may never end.
+  // Waits for that after a failure, too, though not for ever: some of it may never end. The last
+  // call.
   virtual void drain() {}
 
   // Runs the program's function, or replays its graph.

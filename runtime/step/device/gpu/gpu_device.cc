@@ -97,12 +97,14 @@ void GpuDevice::drain() {
     return;
   gpu::Gpu::Scope scope(*gpu_);
   gpu_->drain(stream_);
+  isDrained_ = true;
 }
 
 GpuDevice::~GpuDevice() {
   if (!gpu_)
     return;
-  drain();
+  if (!isDrained_) // a kernel that never ends is not waited for twice
+    drain();
   gpu::Gpu::Scope scope(*gpu_);
   for (const auto &[key, graph] : graphs_)
     (void)gpu_->cuda().graphExecDestroy(graph.exec);

@@ -143,6 +143,7 @@ private:
   bool mayCapture_ = true;
   bool isCapturing_ = false;
   bool isRunning_ = false; // from execute() to synchronize()
+  bool isDrained_ = false; // nothing is put on the device any more
   bool syncs_ = false;     // COLL_GPU_SYNC
 };
 
