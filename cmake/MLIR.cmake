@@ -12,33 +12,50 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(coll_llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${coll_llvm_definitions})
 
-# MLIR's headers take most of the time of a compilation, so all libraries of the compiler share one
-# precompiled header. It holds no header of ours: each of those has to compile without it.
-add_library(CollPrecompiledMlir OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
-set_target_properties(CollPrecompiledMlir PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(CollPrecompiledMlir PRIVATE -fno-exceptions -fpch-preprocess -w $<$<BOOL:${COLL_QUICK_BUILD}>:-O1>)
-target_precompile_headers(CollPrecompiledMlir PRIVATE
+# MLIR's headers take most of the time of a compilation. The dialect's own are there as nearly all
+# sources of the compiler include them.
+coll_precompile(CollPrecompiledMlir
+  <mlir/Dialect/Affine/IR/AffineOps.h>
   <mlir/Dialect/Arith/IR/Arith.h>
+  <mlir/Dialect/Bufferization/IR/Bufferization.h>
   <mlir/Dialect/Func/IR/FuncOps.h>
+  <mlir/Dialect/GPU/IR/GPUDialect.h>
+  <mlir/Dialect/LLVMIR/LLVMDialect.h>
   <mlir/Dialect/Linalg/IR/Linalg.h>
+  <mlir/Dialect/Linalg/Transforms/Transforms.h>
   <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Dialect/MemRef/IR/MemRef.h>
   <mlir/Dialect/SCF/IR/SCF.h>
   <mlir/Dialect/Tensor/IR/Tensor.h>
+  <mlir/Dialect/Vector/IR/VectorOps.h>
   <mlir/IR/PatternMatch.h>
-  <mlir/Pass/PassManager.h>)
+  <mlir/Pass/Pass.h>
+  <mlir/Pass/PassManager.h>
+  <mlir/Parser/Parser.h>
+  <llvm/Support/JSON.h>
+  ${CMAKE_SOURCE_DIR}/dialect/dialect.h)
+add_dependencies(CollPrecompiledMlir CollDialectIncGen)
+
+# coll_uses_mlir(NAME…): targets that are compiled as MLIR is, with its precompiled header.
+function(coll_uses_mlir)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+    if(COLL_QUICK_BUILD)
+      target_compile_options(${target} PRIVATE -O1)
+    endif()
+    if(NOT target STREQUAL CollPrecompiledMlir)
+      target_precompile_headers(${target} REUSE_FROM CollPrecompiledMlir)
+    endif()
+  endforeach()
+endfunction()
+coll_uses_mlir(CollPrecompiledMlir)
 
 # coll_add_library(NAME source… [DEPENDS target…] [LINK target…]): a static
 # library of the compiler. MLIR itself is linked once, from its shared library, by the tools.
 function(coll_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_compile_options(${name} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${name} PRIVATE -fpch-preprocess)
-  if(COLL_QUICK_BUILD)
-    target_compile_options(${name} PRIVATE -O1)
-  endif()
-  target_precompile_headers(${name} REUSE_FROM CollPrecompiledMlir)
+  coll_uses_mlir(${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

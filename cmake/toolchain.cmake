@@ -32,3 +32,12 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
+
+# All code may go into a shared object, and precompiled headers serve all of it (precompiled.cmake).
+add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fPIC>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>) # for ccache
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # A precompiled header that ccache brings back is older than the headers of a fresh clone.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()

@@ -3,9 +3,9 @@
 
 A header that a source includes before all others was compiled alone with that source. The
 others are compiled here, with the flags of a source next to them: sources and flags are those of
-compile_commands.json, so the tree must be built. The compiler's sources have a precompiled
-header of MLIR; whether they and their headers name what they include of it is seen where
-they are compiled without it, in the build asan-full of `./dev test --full`.
+compile_commands.json, so the tree must be built. Sources have precompiled headers; whether they and
+their headers name what they include of it is seen where they are compiled without it: the runtime in
+the test exchange.moe_buffer.one_node, all of it in the build asan-full of `./dev test --full`.
 """
 
 import concurrent.futures
