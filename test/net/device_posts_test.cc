@@ -5,6 +5,7 @@
 #include "runtime/net/socket.h"
 #include "test/net/device_harness.h"
 #include "test/net/posting_run.h"
+#include "test/support/comes_true.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,16 +25,10 @@ namespace {
 using rt::Post;
 using rt::PostOp;
 using rt::PostOutcome;
+using rt::test::comesTrue;
 
 constexpr uint64_t kRoom = 1 << 20; // of each region
 constexpr uint64_t kKernelNs = 20'000'000'000;
-
-bool waitUntil(const std::function<bool()> &condition) {
-  const int64_t end = nowUs() + kPatientUs;
-  while (!condition() && nowUs() < end)
-    std::this_thread::yield();
-  return condition();
-}
 
 // A connection that accepts every request and completes none.
 class MuteConnection final : public Connection {
@@ -346,7 +341,7 @@ TEST_P(DevicePostsTest, AFullRingHoldsBackAndLosesNothing) {
   EXPECT_GE(full, 3u);
   EXPECT_EQ(left_->fenced(), PostOutcome::Late);
   join();
-  EXPECT_TRUE(waitUntil([&] { return left_->posts->stats().puts == steps.size() - full; }));
+  EXPECT_TRUE(comesTrue([&] { return left_->posts->stats().puts == steps.size() - full; }));
   left_->doAll(steps);
   for (size_t i = 0; i < steps.size(); ++i)
     ASSERT_EQ(left_->outcome(i), PostOutcome::Done) << i;
@@ -403,7 +398,7 @@ TEST_P(DevicePostsTest, TheHostsEndEndsWaits) {
   peers[0] = {std::make_unique<MuteConnection>(isClosed), {right_->key()}};
   left_->serve(std::move(peers));
   left_->start(left_->run({step(PostOp::Put, 0, 0, 8)}));
-  EXPECT_TRUE(waitUntil(
+  EXPECT_TRUE(comesTrue(
       [&] { return __atomic_load_n(&left_->shared->posts[0].seq, __ATOMIC_ACQUIRE) == 1; }));
   left_->posts.reset();
   left_->finish();
@@ -422,7 +417,7 @@ TEST_P(DevicePostsTest, ALyingPeerRaisesNothing) {
     const Segment message = segment(lie);
     Result<Request *> sent = ends.right->isend(&message, 1, 0x706f7374);
     ASSERT_TRUE(sent.ok());
-    EXPECT_TRUE(waitUntil([&] {
+    EXPECT_TRUE(comesTrue([&] {
       return __atomic_load_n(&left_->shared->peers[0], __ATOMIC_ACQUIRE) ==
              static_cast<uint32_t>(PostOutcome::PeerFailed);
     }));
@@ -473,7 +468,7 @@ TEST(DevicePosts, GpuMemoryIsFlushedFirst) {
   shared->posts[0] = step(PostOp::Get, 0, 0, 64);
   shared->posts[0].seq = 1;
   auto posts = DevicePosts::create(shared.get(), std::move(options)).take();
-  EXPECT_TRUE(waitUntil([&] {
+  EXPECT_TRUE(comesTrue([&] {
     const DevicePostsStats stats = posts->stats();
     return stats.gets == 1 && stats.signals == 1;
   }));
@@ -499,7 +494,7 @@ TEST(DevicePosts, AFloodOfBadPostsHoldsUpNothing) {
       __atomic_store_n(&post.seq, number++, __ATOMIC_RELEASE);
     }
   });
-  EXPECT_TRUE(waitUntil([&] { return isFull.load(); }));
+  EXPECT_TRUE(comesTrue([&] { return isFull.load(); }));
   std::vector<std::string> notes;
   std::vector<uint64_t> ended; // before each note
   DevicePostsOptions options;
@@ -507,7 +502,7 @@ TEST(DevicePosts, AFloodOfBadPostsHoldsUpNothing) {
   options.peers[0].connection =
       std::make_unique<NotingConnection>(notes, [&] { ended.push_back(shared->ended); });
   auto posts = DevicePosts::create(shared.get(), std::move(options)).take();
-  EXPECT_TRUE(waitUntil([&] {
+  EXPECT_TRUE(comesTrue([&] {
     const DevicePostsStats stats = posts->stats();
     return stats.signals == 1 && stats.failures > 10 * rt::kPostSlots;
   }));
@@ -535,7 +530,7 @@ TEST(DevicePosts, WhatIsDoneIsNotLate) {
   shared->posts[0] = step(PostOp::Put, 0, 0, 64, 1);
   shared->posts[0].seq = 1;
   auto posts = DevicePosts::create(shared.get(), std::move(options)).take();
-  EXPECT_TRUE(waitUntil([&] { return __atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE) == 1; }));
+  EXPECT_TRUE(comesTrue([&] { return __atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE) == 1; }));
   posts.reset();
   EXPECT_EQ(rt::outcomeOf(shared->outcomes[0]), PostOutcome::Done);
   EXPECT_EQ(shared->peers[0], 0u);
@@ -591,7 +586,7 @@ TEST(DevicePosts, AKilledProcessFailsItsPosts) {
   Side side(makeEmulatedPostingRig(), "tcp");
   auto connector = side.transport->connect(0, told.handle).take();
   Result<std::unique_ptr<Connection>> made(nullptr);
-  ASSERT_TRUE(waitUntil([&] {
+  ASSERT_TRUE(comesTrue([&] {
     if (made.ok() && !*made)
       made = connector->poll();
     return !made.ok() || *made;
@@ -603,7 +598,7 @@ TEST(DevicePosts, AKilledProcessFailsItsPosts) {
   const std::vector<Post> steps(20'000, step(PostOp::Put, 0, 0, kRoom));
   const PostingRun run = side.run(steps);
   side.start(run);
-  EXPECT_TRUE(waitUntil([&] { return side.posts->stats().puts > 20; }));
+  EXPECT_TRUE(comesTrue([&] { return side.posts->stats().puts > 20; }));
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
   side.finish();

@@ -55,6 +55,8 @@ TEST_F(NcclBackend, RefusesWhatNcclHasNot) {
   EXPECT_TRUE(refusal(kCollF32, kCollSum, kCollOrderAny, 0.5).ok());
   EXPECT_EQ(refusal(kCollI16, kCollSum, kCollOrderAny, 1).code(), kCollUnsupported);
   EXPECT_TRUE(contains(refusal(kCollI32, kCollXor, kCollOrderAny, 1), "no xor of i32"));
+  EXPECT_TRUE(refusal(kCollF8E5M2, kCollSum, kCollOrderAny, 1).ok());
+  EXPECT_TRUE(contains(refusal(kCollF8E5M2, kCollAvg, kCollOrderAny, 1), "no avg of f8e5m2"));
   EXPECT_TRUE(contains(refusal(kCollF32, kCollSum, kCollOrderRank, 1), "order"));
   EXPECT_EQ(refusal(kCollI32, kCollSum, kCollOrderAny, 2).code(), kCollUnsupported);
   Call wide;

@@ -81,7 +81,8 @@ Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction) {
   std::optional<int> type =
       dtype == kCollBool ? std::optional<int>(dl::kNcclUint8) : typeOf(dtype, isUnsigned);
   std::optional<int> op = dtype == kCollBool ? boolOpOf(reduction) : opOf(reduction);
-  if (!type || !op)
+  const bool isFp8 = dtype == kCollF8E4M3FN || dtype == kCollF8E5M2;
+  if (!type || !op || (isFp8 && reduction == kCollAvg))
     return Status(kCollUnsupported, std::string("NCCL has no ") + reductionName(reduction) +
                                         " of " + dtypeName(dtype));
   return Arithmetic{*type, *op};
