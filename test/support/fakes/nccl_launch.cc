@@ -52,7 +52,8 @@ NcclResult FakeNcclLaunch::check(State &state, const char *name, NcclComm comm, 
       (op.dtype >= kNcclFloat8e4m3 && state.table.version < kNcclFirstWithFp8))
     return state.wrong(std::string(name) + ": no such type", kNcclInvalidArgument);
   if (op.dtype >= kNcclFloat8e4m3 && op.reduction == kNcclAvg)
-    return state.wrong(std::string(name) + ": no average of eight-bit floats", kNcclInvalidArgument);
+    return state.wrong(std::string(name) + ": no average of eight-bit floats",
+                       kNcclInvalidArgument);
   if (op.reduction >= 5) {
     op.scale = state.scaledSums.count(op.reduction) ? state.scaledSums[op.reduction] : 0;
     op.reduction = kNcclSum;
