@@ -99,6 +99,11 @@ LogicalResult FunctionPartitioner::partitionByRule(Operation *op) {
   localizeIndices(op, rule, assignment);
 
   Operation *local = builder_.clone(*core, mapping_);
+  // Updates that are changed may be the same value as what they are combined with.
+  if (auto accumulate = dyn_cast<AccumulateOp>(local)) {
+    OpOperand &operand = accumulate.getOperandMutable();
+    operand.set(unchanged[operand.getOperandNumber()]);
+  }
   for (auto [operand, value] : llvm::zip(op->getOperands(), unchanged))
     if (value)
       mapping_.map(operand, value);
