@@ -1,6 +1,6 @@
-# What most sources include is compiled once: a precompiled header for the compiler (MLIR.cmake), one
-# for unit tests (test/CMakeLists.txt), and those of what most of the C++ library's users want. None is
-# needed, and what checks it is named in tools/lint/check_headers.py.
+# What most sources include is compiled once: the compiler, unit tests, the other tools and the runtime
+# have a precompiled header each. Sources compile without them, too: tools/lint/check_headers.py says where
+# that is checked.
 
 # coll_precompile(NAME header…): the target NAME, of which others take the precompiled header of these
 # headers and of the C++ library's common ones. It has the options of the folder that makes it, and

@@ -56,6 +56,8 @@ std::optional<int> opOf(CollReduction reduction) {
   }
 }
 
+bool isFp8(CollDtype dtype) { return dtype == kCollF8E4M3FN || dtype == kCollF8E5M2; }
+
 // Booleans are bytes 0 or 1, so that "or" is the larger and "and" the smaller.
 std::optional<int> boolOpOf(CollReduction reduction) {
   switch (reduction) {
@@ -81,8 +83,7 @@ Result<Arithmetic> arithmeticOf(CollDtype dtype, CollReduction reduction) {
   std::optional<int> type =
       dtype == kCollBool ? std::optional<int>(dl::kNcclUint8) : typeOf(dtype, isUnsigned);
   std::optional<int> op = dtype == kCollBool ? boolOpOf(reduction) : opOf(reduction);
-  const bool isFp8 = dtype == kCollF8E4M3FN || dtype == kCollF8E5M2;
-  if (!type || !op || (isFp8 && reduction == kCollAvg))
+  if (!type || !op || (isFp8(dtype) && reduction == kCollAvg))
     return Status(kCollUnsupported, std::string("NCCL has no ") + reductionName(reduction) +
                                         " of " + dtypeName(dtype));
   return Arithmetic{*type, *op};
@@ -93,8 +94,7 @@ Status supports(const Call &call, bool hasFp8) {
     return {kCollUnsupported, "NCCL does not support root updates"};
   if (!reduces(call.kind))
     return {};
-  const bool isFp8 = call.dtype == kCollF8E4M3FN || call.dtype == kCollF8E5M2;
-  if (isFp8 && !hasFp8)
+  if (isFp8(call.dtype) && !hasFp8)
     return {kCollUnsupported,
             "NCCL reduces eight-bit floats from 2.24 and compute capability 9.0 on"};
   if (call.order == kCollOrderRank)
@@ -103,7 +103,7 @@ Status supports(const Call &call, bool hasFp8) {
   if (call.accumulation == kCollAccumulateF32 && rounds)
     return {kCollUnsupported, "NCCL rounds each partial sum of narrow floats"};
   bool scales = call.scale != 1;
-  if (scales && (!isFloat(call.dtype) || isFp8 || !std::isfinite(call.scale) ||
+  if (scales && (!isFloat(call.dtype) || isFp8(call.dtype) || !std::isfinite(call.scale) ||
                  (call.reduction != kCollSum && call.reduction != kCollAvg)))
     return {kCollUnsupported,
             "only sums and averages of floats from 16 bits on are scaled, by finite numbers"};

@@ -1,6 +1,6 @@
 """Trains a GPT of 10 million parameters on this repository's own text, in JAX and by coll on the GPU.
 
-    train_gpt.py FOLDER_FOR_FILES [--steps=300]
+    train_gpt.py FOLDER_FOR_FILES [--steps=400]
 
 Both start from the same parameters and see the same batches. Prints both loss curves; they have to
 halve the loss, and to end within one percent of each other. Needs jax with CUDA.
@@ -108,7 +108,7 @@ def export(folder, step, state, batches):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--curve", type=pathlib.Path)
     parser.add_argument("--device", default="gpu")
     options = parser.parse_args()
@@ -150,9 +150,7 @@ def main():
     if options.curve:
         options.curve.write_text(json.dumps({"coll": [float(x) for x in ours], "jax": theirs}))
     failures = [] if abs(ends[0] - ends[1]) <= 0.01 * ends[1] else ["the curves end apart"]
-    # The text is of this tree, so how far the loss falls varies, in JAX as here.
-    learns = ends[0] < 0.6 * ours[0] or options.steps < 100
-    finish(failures + ([] if learns else ["the loss did not fall by 40 %"]))
+    finish(failures + ([] if ends[0] < 0.5 * ours[0] or options.steps < 100 else ["the loss was not halved"]))
 
 
 if __name__ == "__main__":
