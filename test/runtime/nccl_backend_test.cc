@@ -2,13 +2,16 @@
 // Over a fake driver and a fake NCCL. gpu_backend_test.cc tests what it has in common with backend
 // direct, the conformance suite the rest.
 
+#include "runtime/backend/nccl/aside.h"
 #include "runtime/backend/nccl/platform.h"
 #include "runtime/base/env.h"
 #include "test/runtime/gpu_ranks.h"
 #include "test/support/fakes/nccl.h"
 
 #include <chrono>
+#include <future>
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace coll::rt {
 namespace {
@@ -461,6 +464,52 @@ TEST_F(NcclBackend, TwoTransfersCanComplete) {
     EXPECT_EQ(*two, 2);
     return second.ok() ? first : second;
   }));
+}
+
+//===-- calls on a thread of their own ------------------------------------------===//
+
+constexpr int64_t kLongUs = 60'000'000;
+
+// The thread on which a call ran.
+std::thread::id runAside(nccl::Aside &aside) {
+  std::thread::id ranOn;
+  aside.start([&] {
+    ranOn = std::this_thread::get_id();
+    return Status(kCollTimeout, "the outcome");
+  });
+  EXPECT_TRUE(aside.waitUs(kLongUs));
+  EXPECT_EQ(aside.take().code(), kCollTimeout);
+  return ranOn;
+}
+
+TEST(NcclAside, CallsThatFollowEachOtherShareAThread) {
+  nccl::Aside aside;
+  EXPECT_TRUE(aside.done());
+  const std::thread::id first = runAside(aside);
+  EXPECT_NE(first, std::this_thread::get_id());
+  EXPECT_EQ(runAside(aside), first);
+}
+
+TEST(NcclAside, ACallAfterARestRuns) {
+  nccl::Aside aside;
+  (void)runAside(aside);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // its thread has ended
+  EXPECT_NE(runAside(aside), std::thread::id());
+}
+
+TEST(NcclAside, ACallThatDoesNotReturnIsLeftAlone) {
+  std::promise<void> returns, ended;
+  {
+    nccl::Aside aside;
+    aside.start([&] {
+      returns.get_future().wait();
+      ended.set_value();
+      return Status();
+    });
+    EXPECT_FALSE(aside.waitUs(1000));
+  }
+  returns.set_value();
+  ended.get_future().wait();
 }
 
 TEST(NcclLibrary, VersionsAndErrors) {

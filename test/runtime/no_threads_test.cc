@@ -83,7 +83,8 @@ TEST(NoThreads, LinksOfANodeDoNotConnect) {
 TEST(NoThreads, ACallOfNcclFailsInsteadOfRunning) {
   NoMoreThreads limit;
   bool ran = false;
-  nccl::Aside aside([&] {
+  nccl::Aside aside;
+  aside.start([&] {
     ran = true;
     return Status();
   });

@@ -23,7 +23,7 @@ NcclLane::NcclLane(gpu::Gpu &gpu, const dl::Nccl &nccl, std::shared_ptr<Endings>
 
 NcclLane::~NcclLane() {
   parent_ = nullptr; // it may already be destroyed
-  if (!killed_ && (aside_ || (base_ && !comm_)))
+  if (!killed_ && (isAside_ || (base_ && !comm_)))
     kill(); // no rank waits for the call any more, or for a communicator that is being created
   if (killed_ || !base_)
     return;
@@ -84,7 +84,7 @@ Status NcclLane::split() {
 Status NcclLane::health() {
   if (killed_ || !begun())
     return {};
-  if (aside_)
+  if (isAside_)
     return endAside();
   dl::NcclResult state = dl::kNcclSuccess;
   COLL_RETURN_IF_ERROR(
@@ -139,9 +139,9 @@ Status NcclLane::issue(gpu::LaneOp &op) {
   if (!blocks_ || plan_.steps.empty() || isWarm(op))
     return issueSteps(nccl_, comm_, size(), op.call, plan_, op.stream);
   ready_ = false;
-  aside_ = std::make_unique<Aside>([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(),
-                                    comm = comm_, size = size(), call = op.call, plan = plan_,
-                                    stream = op.stream] {
+  isAside_ = true;
+  aside_.start([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(), comm = comm_,
+                size = size(), call = op.call, plan = plan_, stream = op.stream] {
     dl::CudaScope scope(cuda, context->context());
     return issueSteps(nccl, comm, size, call, plan, stream);
   });
@@ -158,18 +158,19 @@ Status NcclLane::finish(gpu::LaneOp &op) {
 
 void NcclLane::runAside(std::function<dl::NcclResult()> body, const char *call) {
   ready_ = false;
-  aside_ = std::make_unique<Aside>([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(),
-                                    comm = comm_, body = std::move(body), call] {
+  isAside_ = true;
+  aside_.start([&nccl = nccl_, &cuda = gpu_.cuda(), context = gpu_.context(), comm = comm_,
+                body = std::move(body), call] {
     dl::CudaScope scope(cuda, context->context());
     return dl::ncclStatus(nccl, body(), call, comm);
   });
 }
 
 Status NcclLane::endAside() {
-  if (!aside_->done())
+  if (!aside_.done())
     return {};
-  Status outcome = aside_->take();
-  aside_.reset();
+  Status outcome = aside_.take();
+  isAside_ = false;
   ready_ = outcome.ok();
   return outcome;
 }
@@ -189,10 +190,10 @@ void NcclLane::end() {
     (void)nccl_.commAbort(base_);
   if (splitting_)
     comm_ = made_; // complete or not, it will not be used
-  const bool isFree = !aside_ || aside_->waitUs(kAbortUs);
+  const bool isFree = !isAside_ || aside_.waitUs(kAbortUs);
   if (comm_ && comm_ != base_ && isFree)
     (void)nccl_.commAbort(comm_);
-  aside_.reset();
+  isAside_ = false;
   base_ = comm_ = nullptr;
   ready_ = splitting_ = false;
 }

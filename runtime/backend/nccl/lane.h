@@ -77,7 +77,8 @@ private:
   dl::NcclComm base_ = nullptr, comm_ = nullptr;
   dl::NcclComm made_ = nullptr; // receives the communicator of a split in progress
   bool splitting_ = false, ready_ = false;
-  std::unique_ptr<Aside> aside_; // owns the communicator while it runs
+  Aside aside_;
+  bool isAside_ = false; // a call is in aside_, running or done, and owns the communicator
   std::unordered_set<uint64_t> warm_;
   int knownMemory_ = 0; // number of registrations
   Plan plan_;           // of the operation that is being issued
