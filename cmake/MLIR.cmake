@@ -41,7 +41,7 @@ function(coll_uses_mlir)
   foreach(target ${ARGN})
     target_compile_options(${target} PRIVATE -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
     if(COLL_QUICK_BUILD OR COLL_SANITIZE)
-      target_compile_options(${target} PRIVATE -O1)
+      target_compile_options(${target} PRIVATE SHELL:-O1) # the last level, even where a folder has it among others
     endif()
     if(NOT target STREQUAL CollPrecompiledMlir)
       target_precompile_headers(${target} REUSE_FROM CollPrecompiledMlir)

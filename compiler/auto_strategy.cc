@@ -82,6 +82,9 @@ public:
     PlanSearch search;
     search.tried = coster_.numCosted(few_);
     search.boundUs = boundUs_;
+    for (const PlanCandidate &plan :
+         plans_) // a part of the work may be predicted to take less than its share
+      search.boundUs = std::min(search.boundUs, plan.us);
     search.memoryLimit = options_.memoryLimit;
     listPlans(search);
     return search;

@@ -156,7 +156,7 @@ TEST_F(StepsOnGpuTest, GraphsReplayWhatEagerStepsDo) {
 }
 
 TEST_F(StepsOnGpuTest, RanksShareAGpu) {
-  for (const char *backend : {"threads", "auto"})
+  for (const char *backend : {"threads", "net", "auto"})
     for (int ranks : {2, 4}) {
       SCOPED_TRACE(std::string(backend) + ", " + std::to_string(ranks) + " ranks");
       const float factor = static_cast<float>(2 * ranks);
