@@ -6,13 +6,25 @@
 #include "driver/trainer.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace coll::run {
 namespace {
 
+double median(llvm::ArrayRef<double> all) {
+  std::vector<double> sorted(all);
+  auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
 /// Steps that are not counted, the fewest that are, and the most; seconds that all take together.
 constexpr int64_t kWarmUp = 3, kLeastSteps = 5, kMostSteps = 500;
-constexpr double kSeconds = 0.3;
+constexpr double kSeconds = 0.1;
+/// The plans take turns, as a machine is not equally fast all the time. One that takes so many
+/// times as long as the fastest has no more turns.
+constexpr int kTurns = 5;
+constexpr double kHopeless = 1.3;
 
 llvm::Expected<double> timeSteps(rt::Executor &executor) {
   std::vector<rt::TensorInfo> states, batches;
@@ -26,22 +38,27 @@ llvm::Expected<double> timeSteps(rt::Executor &executor) {
   if (llvm::Error error = runSteps(executor, makeRandomState(states, 1), *source,
                                    kWarmUp + kMostSteps, run, isEnough))
     return error;
-  auto begin = run.stepSeconds.begin() + kWarmUp;
-  auto middle = begin + (run.stepSeconds.end() - begin) / 2;
-  std::nth_element(begin, middle, run.stepSeconds.end());
-  return *middle * 1e6;
+  return median(llvm::ArrayRef(run.stepSeconds).drop_front(kWarmUp)) * 1e6;
 }
 
-llvm::Expected<double> timePlan(StepCompiler &compiler, StepFile &file, const Target &target,
-                                const rt::ExecutorOptions &execution) {
-  auto code = compiler.compile(file, target);
-  if (!code)
-    return code.takeError();
-  auto step = launchStep(std::move(*code), execution);
-  if (!step)
-    return step.takeError();
-  return timeSteps(*step->executor);
-}
+/// One plan, compiled, and its steps' median in each of its turns so far.
+struct Runner {
+  std::string code; // as ObjectCode::write() has it
+  std::vector<double> us;
+
+  /// Without code and times where it does not run.
+  void takeTurn(const rt::ExecutorOptions &execution) {
+    auto step = launchStep(*mlir::coll::ObjectCode::read(code), execution);
+    llvm::Expected<double> took = step ? timeSteps(*step->executor) : step.takeError();
+    if (took) {
+      us.push_back(*took);
+      return;
+    }
+    llvm::consumeError(took.takeError());
+    code.clear();
+    us.clear();
+  }
+};
 
 } // namespace
 
@@ -58,15 +75,34 @@ std::vector<double> timePlans(const StepFile &file, const Target &target, const 
   StepCompiler compiler(nullptr); // what is said of plans that lose is of no use
   StepFile own = compiler.open(
       file.path, llvm::MemoryBuffer::getMemBufferCopy(file.text->getBuffer()), file.stateArgs);
-  std::vector<double> times;
+  std::vector<Runner> runners;
   for (const PlanCandidate &plan : llvm::ArrayRef(search.plans).take_front(count)) {
     if (search.memoryLimit > 0 && plan.memoryBytes > search.memoryLimit)
       break; // those that fit come first
-    llvm::Expected<double> us = timePlan(compiler, own, applyPlan(target, plan), execution);
-    times.push_back(us ? *us : 0);
-    if (!us)
-      llvm::consumeError(us.takeError());
+    Runner &runner = runners.emplace_back();
+    auto code = compiler.compile(own, applyPlan(target, plan));
+    if (code) {
+      llvm::raw_string_ostream os(runner.code);
+      code->write(os);
+    } else {
+      llvm::consumeError(code.takeError());
+    }
   }
+  for (int turn = 0; turn < kTurns; ++turn) {
+    double fastest = std::numeric_limits<double>::max();
+    for (Runner &runner : runners) {
+      if (!runner.code.empty())
+        runner.takeTurn(execution);
+      if (!runner.us.empty())
+        fastest = std::min(fastest, median(runner.us));
+    }
+    for (Runner &runner : runners)
+      if (!runner.us.empty() && median(runner.us) > kHopeless * fastest)
+        runner.code.clear();
+  }
+  std::vector<double> times;
+  for (const Runner &runner : runners)
+    times.push_back(runner.us.empty() ? 0 : median(runner.us));
   return times;
 }
 

@@ -413,11 +413,29 @@ TEST_F(NcclProfilerShared, StampsOfLaterCallsAreFlaggedWhereTheyEnd) {
     player.kernel(player.enqueue(seq, 2), 1, stamp + 500, stamp + 9500);
   }
   player.finalize();
-  const std::string before = "stamps before those of an earlier call";
+  const std::string before = "stamps overlap those of an earlier call";
   for (const Slice &kernel : ofLevel(slicesOf(0x10c), Level::KernelCh)) {
     const uint64_t seq = (kernel.number(Key::GpuStartNs) - begin) / 10'000;
     EXPECT_EQ(kernel.text(Key::Flag).find(before) != std::string::npos, seq == 2) << seq;
   }
+}
+
+TEST_F(NcclProfilerShared, StampsOfTheCallBeforeAreFlagged) {
+  Player<5> player(table<5>(), 0x10d);
+  const uint64_t begin = perfetto::monotonicNs() - 10'000'000;
+  player.kernel(player.enqueue(0), 0, begin, begin + 9000);
+  player.kernel(player.enqueue(1), 0, begin, begin + 9000); // shares the first one's kernel
+  player.kernel(player.enqueue(2), 0, begin + 160, begin + 9160);
+  player.kernel(player.enqueue(3), 0, begin + 160, begin + 9160);
+  player.kernel(player.enqueue(4), 0, begin + 20'000, begin + 29'000);
+  player.finalize();
+  int kernels = 0;
+  for (const Slice &kernel : ofLevel(slicesOf(0x10d), Level::KernelCh)) {
+    ++kernels;
+    EXPECT_EQ(kernel.text(Key::Flag).find("stamps overlap") != std::string::npos,
+              kernel.number(Key::GpuStartNs) == begin + 160);
+  }
+  EXPECT_EQ(kernels, 5);
 }
 
 TEST_F(NcclProfilerShared, ClockThatJumpsBySecondsIsFlagged) {

@@ -6,6 +6,7 @@
 #include "runtime/base/stream_copy.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace coll::rt::threads {
@@ -19,6 +20,29 @@ constexpr int64_t kMinChunkBytes = 16 * 1024;
 // Chunks begin at complete cache lines of aligned buffers, whatever the type.
 constexpr int64_t kChunkAlign = 64;
 constexpr int64_t kScratchBytes = 8 * 1024;
+
+// As memcpy, which is called for what is longer than a few rows of a split dimension: such rows are
+// copied by the thousand.
+inline void copyBytes(char *to, const char *from, size_t bytes) {
+  auto copyEnds = [&](auto half) {
+    decltype(half) end;
+    std::memcpy(&half, from, sizeof(half));
+    std::memcpy(&end, from + bytes - sizeof(end), sizeof(end));
+    std::memcpy(to, &half, sizeof(half));
+    std::memcpy(to + bytes - sizeof(end), &end, sizeof(end));
+  };
+  struct Half {
+    uint64_t words[2];
+  };
+  if (bytes > 2 * sizeof(Half) || bytes < sizeof(uint32_t))
+    std::memcpy(to, from, bytes);
+  else if (bytes >= sizeof(Half))
+    copyEnds(Half());
+  else if (bytes >= sizeof(uint64_t))
+    copyEnds(uint64_t());
+  else
+    copyEnds(uint32_t());
+}
 
 // The operation whose chunks are run, with byte addresses.
 struct View {
@@ -39,7 +63,7 @@ struct View {
     if (stream)
       streamCopy(to, from, elems * size);
     else
-      std::memcpy(to, from, static_cast<size_t>(elems * size));
+      copyBytes(to, from, static_cast<size_t>(elems * size));
   }
   void copy(char *to, const char *from, int64_t elems) const { copy(to, from, elems, streams); }
   void zero(char *to, int64_t elems) const {
@@ -73,6 +97,24 @@ void forEachPiece(int64_t begin, int64_t end, int64_t length, Visit visit) {
     int64_t elems = std::min(length - offset, end - begin);
     visit(begin / length, offset, elems);
     begin += elems;
+  }
+}
+
+// Cuts [begin, end) at multiples of `length`, where each n pieces are a block with one of each
+// member: visit(block, member, offset in the piece, elems). Pieces may be short, so nothing is
+// divided between them.
+template <typename Visit>
+void forEachMember(int64_t begin, int64_t end, int64_t length, int64_t n, Visit visit) {
+  int64_t offset = begin % length, block = begin / length / n, member = begin / length % n;
+  while (begin < end) {
+    int64_t elems = std::min(length - offset, end - begin);
+    visit(block, member, offset, elems);
+    begin += elems;
+    offset = 0;
+    if (++member == n) {
+      member = 0;
+      ++block;
+    }
   }
 }
 
@@ -115,37 +157,41 @@ void runBroadcast(const View &v, int64_t begin, int64_t end) {
 void runGather(const View &v, int64_t begin, int64_t end) {
   bool all = v.call.kind == OpKind::AllGather;
   int64_t count = v.call.count;
-  forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
-    const char *from = v.src(row % v.n, row / v.n * count + offset);
-    for (int64_t j = 0; j < v.n; ++j) {
-      if (!v.hasDst(j))
-        continue;
-      char *to = v.dst(j, row * count + offset);
-      if (all || j == v.call.root)
-        v.copy(to, from, elems);
-      else
-        v.zero(to, elems);
-    }
-  });
+  forEachMember(begin, end, count, v.n,
+                [&](int64_t block, int64_t member, int64_t offset, int64_t elems) {
+                  const char *from = v.src(member, block * count + offset);
+                  for (int64_t j = 0; j < v.n; ++j) {
+                    if (!v.hasDst(j))
+                      continue;
+                    char *to = v.dst(j, (block * v.n + member) * count + offset);
+                    if (all || j == v.call.root)
+                      v.copy(to, from, elems);
+                    else
+                      v.zero(to, elems);
+                  }
+                });
 }
 
 // Units: the elements of the root's source.
 void runScatter(const View &v, int64_t begin, int64_t end) {
   int64_t count = v.call.count;
-  forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
-    if (v.hasDst(row % v.n))
-      v.copy(v.dst(row % v.n, row / v.n * count + offset), v.src(v.call.root, row * count + offset),
-             elems);
-  });
+  forEachMember(begin, end, count, v.n,
+                [&](int64_t block, int64_t member, int64_t offset, int64_t elems) {
+                  if (v.hasDst(member))
+                    v.copy(v.dst(member, block * count + offset),
+                           v.src(v.call.root, (block * v.n + member) * count + offset), elems);
+                });
 }
 
 // Units: the elements of one source.
 void runReduceScatter(const View &v, int64_t begin, int64_t end) {
   int64_t count = v.call.count;
-  forEachPiece(begin, end, count, [&](int64_t row, int64_t offset, int64_t elems) {
-    if (v.hasDst(row % v.n))
-      v.combine(row * count + offset, v.dst(row % v.n, row / v.n * count + offset), elems);
-  });
+  forEachMember(begin, end, count, v.n,
+                [&](int64_t block, int64_t member, int64_t offset, int64_t elems) {
+                  if (v.hasDst(member))
+                    v.combine((block * v.n + member) * count + offset,
+                              v.dst(member, block * count + offset), elems);
+                });
 }
 
 // Units: the elements of all destinations, by rank. So each chunk writes complete lines, even if
@@ -153,14 +199,27 @@ void runReduceScatter(const View &v, int64_t begin, int64_t end) {
 void runAllToAll(const View &v, int64_t begin, int64_t end) {
   const Call &c = v.call;
   forEachPiece(begin, end, c.outer * c.count * v.n, [&](int64_t target, int64_t at, int64_t elems) {
-    forEachPiece(at, at + elems, c.dstCount, [&](int64_t row, int64_t dc, int64_t run) {
-      int64_t source = row % v.n, elem = row / v.n * c.dstCount + dc;
-      char *to = v.dst(target, row * c.dstCount + dc);
-      forEachPiece(elem, elem + run, c.count, [&](int64_t so, int64_t sc, int64_t len) {
-        v.copy(to, v.src(source, (so * v.n + target) * c.count + sc), len);
-        to += len * v.size;
-      });
-    });
+    // The place in a source at which the block's pieces begin.
+    int64_t known = -1, firstOuter = 0, firstInner = 0;
+    forEachMember(at, at + elems, c.dstCount, v.n,
+                  [&](int64_t block, int64_t source, int64_t offset, int64_t run) {
+                    if (block != known) {
+                      firstOuter = block * c.dstCount / c.count;
+                      firstInner = block * c.dstCount % c.count;
+                      known = block;
+                    }
+                    int64_t outer = firstOuter, inner = firstInner + offset;
+                    if (inner >= c.count) {
+                      outer += inner / c.count;
+                      inner %= c.count;
+                    }
+                    char *to = v.dst(target, (block * v.n + source) * c.dstCount + offset);
+                    for (int64_t len; run > 0; run -= len, inner = 0, ++outer) {
+                      len = std::min(c.count - inner, run);
+                      v.copy(to, v.src(source, (outer * v.n + target) * c.count + inner), len);
+                      to += len * v.size;
+                    }
+                  });
   });
 }
 

@@ -46,6 +46,11 @@ private:
     perfetto::TrackId track = 0;
     std::vector<std::pair<uint64_t, bool>> calls; // handle, and whether it has stopped
   };
+  // Of a kernel, and whether they overlap those before.
+  struct Stamps {
+    uint64_t start = 0, stop = 0;
+    bool overlap = false;
+  };
   struct Communicator {
     CommunicatorInfo info;
     perfetto::TrackId process = 0;
@@ -54,7 +59,7 @@ private:
     // By kind of event and number (thread, channel).
     std::map<std::pair<int, int>, Lanes> lanes;
     std::map<int, Thread> threads;
-    std::array<uint64_t, 256> startOfChannel{}; // the last stamp of a start
+    std::array<Stamps, 256> lastOfChannel{};
   };
   using Place = uint32_t;
 

@@ -27,7 +27,7 @@ enum Flags : uint16_t {
   kUnfinished = 64,     // no stop was seen
   kClockJump = 128,     // the GPU's clock contradicts the host's
   kLateChild = 256,     // the parent had been written already
-  kStampsBefore = 512,  // of a channel, before those of a call that was reported earlier
+  kStampsOverlap = 512, // of a channel, those of a call that was reported earlier
 };
 
 // Names are numbers of names.h. Fields that an event's type lacks are 0. The communicator is that

@@ -62,7 +62,7 @@ std::string describe(uint16_t flags) {
       {kUnfinished, "unfinished"},
       {kClockJump, "GPU clock jumped"},
       {kLateChild, "parent not known"},
-      {kStampsBefore, "stamps before those of an earlier call"}};
+      {kStampsOverlap, "stamps overlap those of an earlier call"}};
   std::string text;
   for (auto [flag, name] : kTexts)
     if (flags & flag)
@@ -237,18 +237,20 @@ void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uin
   slice(communicator, event, "step", event.start.ns, endNs);
 }
 
-// NCCL has room for the stamps of 64 calls of a channel. If its progress thread is further behind,
-// calls get the stamps of later calls, and the first call with its own stamps is before them.
+// NCCL has room for the stamps of 64 calls of a channel. Calls that its progress thread comes to
+// later than that have the stamps of later calls, and the first one that has its own is before
+// them. Sends and receives may have stamps of the call before, up to a fraction of a microsecond.
+// Those of one group share a kernel and its stamps.
 void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
   if (bit(event.start) != abi::kKernelCh || !event.gpuStart || !event.gpuStop)
     return;
-  uint64_t &last = communicator.startOfChannel[event.start.channel];
-  if (event.gpuStop < last)
-    event.start.flags |= kStampsBefore;
-  last = event.gpuStart;
+  Stamps &last = communicator.lastOfChannel[event.start.channel];
+  if (event.gpuStart != last.start || event.gpuStop != last.stop)
+    last = {event.gpuStart, event.gpuStop, event.gpuStart < last.stop};
+  if (last.overlap)
+    event.start.flags |= kStampsOverlap;
 }
 
-// Uses the GPU's times, converted to the host's clock; the host's times if there are no stamps.
 void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   Record &start = event.start;
   checkOrder(communicator, event);
