@@ -23,7 +23,7 @@ import tempfile
 from rows import begin_row, put_row
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = ["gpt_tiny_adamw", "gpt_12layer_adamw", "llama_scan_layers_adamw", "resnet_remat_lamb", "moe_top_k_momentum", "dlrm"]
+NAMES = ["gpt_tiny_adamw", "gpt_12layer_adamw", "llama_scan_layers_adamw", "resnet_remat_lamb", "moe_top_k_momentum", "moe", "dlrm"]
 
 
 def list_by_hand(ranks):
@@ -47,8 +47,28 @@ HINTS = {"dlrm": ["--mesh=dp={n} --strategy=data --shard='table_*: [dp, -]'", "-
 UNITS = {"ns": 1e-3, "us": 1, "\u00b5s": 1, "ms": 1e3, "s": 1e6}
 
 
+def export(folder, name, loss, params, arguments):
+    """The step of a loss(params, *arguments), with SGD with momentum: how coll-run takes it."""
+    import jax
+    import numpy as np
+
+    def step(state, *arguments):
+        value, gradients = jax.value_and_grad(loss)(state["params"], *arguments)
+        momentum = jax.tree.map(lambda m, g: 0.9 * m + g, state["momentum"], gradients)
+        return {"params": jax.tree.map(lambda p, m: p - 0.01 * m, state["params"], momentum), "momentum": momentum}, value
+
+    state = {"params": params, "momentum": jax.tree.map(np.zeros_like, params)}
+    text = jax.jit(step, keep_unused=True).lower(state, *arguments).compiler_ir("stablehlo").operation.get_asm(
+        print_generic_op_form=True, enable_debug_info=True)
+    (folder / f"{name}.mlir").write_text(text)
+    leaves = jax.tree.leaves(state)
+    np.savez(folder / f"{name}.npz", **{f"state_in_{i}": array for i, array in enumerate(leaves)},
+             **{f"batch_0_{i}": array for i, array in enumerate(arguments)})
+    return [str(folder / f"{name}.mlir"), f"--state-args={len(leaves)}"], [f"--data={folder / f'{name}.npz'}"]
+
+
 def export_dlrm(folder):
-    """Embedding tables, products of pairs, and a network on top, with SGD with momentum."""
+    """Embedding tables, products of pairs, and a network on top."""
     import jax
     import jax.numpy as jnp
     import numpy as np
@@ -67,21 +87,37 @@ def export_dlrm(folder):
         logits = (jax.nn.relu(jax.nn.relu(z @ p["t1"]) @ p["t2"]) @ p["t3"])[:, 0]
         return jnp.mean(jnp.maximum(logits, 0) - logits * y + jnp.log1p(jnp.exp(-jnp.abs(logits))))
 
-    def step(state, dense, ids, y):
-        value, gradients = jax.value_and_grad(loss)(state["params"], dense, ids, y)
-        momentum = jax.tree.map(lambda m, g: 0.9 * m + g, state["momentum"], gradients)
-        return {"params": jax.tree.map(lambda p, m: p - 0.01 * m, state["params"], momentum), "momentum": momentum}, value
+    return export(folder, "dlrm", loss, params, (
+        random.standard_normal((batch, 16), np.float32), random.integers(0, rows, (batch, tables), np.int32),
+        random.integers(0, 2, batch).astype(np.float32)))
 
-    state = {"params": params, "momentum": jax.tree.map(np.zeros_like, params)}
-    arguments = (random.standard_normal((batch, 16), np.float32), random.integers(0, rows, (batch, tables), np.int32),
-                 random.integers(0, 2, batch).astype(np.float32))
-    text = jax.jit(step, keep_unused=True).lower(state, *arguments).compiler_ir("stablehlo").operation.get_asm(
-        print_generic_op_form=True, enable_debug_info=True)
-    (folder / "dlrm.mlir").write_text(text)
-    leaves = jax.tree.leaves(state)
-    np.savez(folder / "dlrm.npz", **{f"state_in_{i}": array for i, array in enumerate(leaves)},
-             **{f"batch_0_{i}": array for i, array in enumerate(arguments)})
-    return [str(folder / "dlrm.mlir"), f"--state-args={len(leaves)}"], [f"--data={folder / 'dlrm.npz'}"]
+
+def export_moe(folder):
+    """Eight experts, of which each token has two, up to their capacity."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    tokens, width, hidden, experts, capacity = 256, 64, 256, 8, 80
+    random = np.random.default_rng(0)
+    sizes = {"route": (width, experts), "in": (experts, width, hidden), "out": (experts, hidden, width), "head": (width, 32)}
+    params = {name: 0.1 * random.standard_normal(shape, np.float32) for name, shape in sizes.items()}
+
+    def loss(p, x, y):
+        weight, chosen = jax.lax.top_k(jax.nn.softmax(x @ p["route"]), 2)
+        taken = jax.nn.one_hot(chosen, experts)  # [token, choice, expert]
+        place = jnp.cumsum(taken.reshape(-1, experts), 0).reshape(taken.shape) * taken - 1
+        slot = jax.nn.one_hot(place.max(-1).astype(jnp.int32), capacity) * (place.max(-1) < capacity)[..., None]
+        route = jnp.einsum("tke,tkc->tec", taken, slot)
+        mixed = jnp.einsum("tk,tke,tkc->tec", weight, taken, slot)
+        h = jax.nn.relu(jnp.einsum("ecd,edf->ecf", jnp.einsum("tec,td->ecd", route, x), p["in"]))
+        logits = (x + jnp.einsum("tec,ecd->td", mixed, jnp.einsum("ecf,efd->ecd", h, p["out"]))) @ p["head"]
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], 1))
+
+    return export(folder, "moe", loss, params, (random.standard_normal((tokens, width), np.float32),
+                                                random.integers(0, 32, tokens).astype(np.int32)))
+
+
+EXPORTS = {"dlrm": export_dlrm, "moe": export_moe}
 
 
 def count_processors(cores):
@@ -130,8 +166,8 @@ class Bench:
         return min(found, key=lambda row: float(row[0]) * UNITS[row[1]])[2] if found else None
 
     def load(self, name):
-        if name == "dlrm":
-            return export_dlrm(self.folder)
+        if name in EXPORTS:
+            return EXPORTS[name](self.folder)
         where = self.options.data / name
         step = [str(where / "step.mlir"), f"--state-args={json.loads((where / 'meta.json').read_text())['state_args']}"]
         return step, [f"--data={where / 'reference.npz'}"] if (where / "reference.npz").exists() else []

@@ -46,7 +46,7 @@ private:
     perfetto::TrackId track = 0;
     std::vector<std::pair<uint64_t, bool>> calls; // handle, and whether it has stopped
   };
-  // Of a kernel, and whether they overlap those before.
+  // A kernel's, and whether they overlap those before.
   struct Stamps {
     uint64_t start = 0, stop = 0;
     bool overlap = false;
