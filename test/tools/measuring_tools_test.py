@@ -34,7 +34,10 @@ def can_make_namespaces():
 
 
 def children_of(parent):
-    """In the order of their start. Not every kernel has /proc/PID/task/PID/children."""
+    """In the order of their start. Not every kernel has /proc/PID/task/PID/children.
+
+    Starts are counted in hundredths of a second; after the highest number of a process comes the lowest."""
+    highest = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
     children = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -42,8 +45,9 @@ def children_of(parent):
         except OSError:
             continue  # it has ended
         if int(fields[1]) == parent:
-            children.append((int(fields[19]), int(stat.parent.name)))
-    return [pid for _, pid in sorted(children)]
+            pid = int(stat.parent.name)
+            children.append((int(fields[19]), (pid - parent) % highest, pid))
+    return [pid for _, _, pid in sorted(children)]
 
 
 def ranks_of(process, count):
