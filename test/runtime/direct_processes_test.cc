@@ -278,18 +278,21 @@ TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
   ScopedEnv unchecked("COLL_DIRECT_CHECK", "0");
   auto body = [](Rank &me) {
     float *data = me.floats({1});
-    COLL_RETURN_IF_ERROR(me.group.run(sum(data, 1)));
+    // A rank that is late here may already see the end of rank 1.
+    Status launched = me.group.run(sum(data, 1));
     if (me.rank == 1)
       raise(SIGKILL);
-    dl::CudaStream stream = nullptr;
-    (void)me.cuda.table().streamCreate(&stream, 0);
-    Call call = sum(data, 1);
-    call.stream = stream;
-    Status launched = me.group.run(call);
-    (void)me.cuda.table().streamSynchronize(stream);
-    Status status = me.endpoint.synchronize(stream);
-    if (launched.ok())
-      launched = status;
+    if (launched.ok()) {
+      dl::CudaStream stream = nullptr;
+      (void)me.cuda.table().streamCreate(&stream, 0);
+      Call call = sum(data, 1);
+      call.stream = stream;
+      launched = me.group.run(call);
+      (void)me.cuda.table().streamSynchronize(stream);
+      const Status status = me.endpoint.synchronize(stream);
+      if (launched.ok())
+        launched = status;
+    }
     // It must not be the deadline of the call that ends it, however slow the machine is.
     const bool isTold = launched.code() == kCollPeer || launched.code() == kCollAborted;
     return expect(isTold && launched.message().find("rank 1") != std::string::npos,
@@ -300,9 +303,12 @@ TEST(DirectProcess, TheEndOfAProcessEndsTheOthersKernels) {
 
 TEST(DirectProcess, TheEndOfAProcessEndsAnOptimizersStep) {
   auto body = [](Rank &me) {
-    COLL_RETURN_IF_ERROR(optimizerStep(me));
-    const int64_t begin = net::nowUs();
-    const Status failed = optimizerStep(me, /*ends=*/1);
+    int64_t begin = net::nowUs();
+    Status failed = optimizerStep(me); // here, too, a late rank may already see the end
+    if (failed.ok() || me.rank == 1) {
+      begin = net::nowUs();
+      failed = optimizerStep(me, /*ends=*/1);
+    }
     return expect(!failed.ok() && net::nowUs() - begin < 5'000'000 &&
                       failed.message().find("rank 1") != std::string::npos,
                   failed.toString().c_str());
