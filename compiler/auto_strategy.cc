@@ -81,9 +81,9 @@ public:
     std::rotate(plans_.begin(), chosen, chosen + 1);
     PlanSearch search;
     search.tried = coster_.numCosted(few_);
+    // A rank's part of the work may be predicted to take less than its share of the time.
     search.boundUs = boundUs_;
-    for (const PlanCandidate &plan :
-         plans_) // a part of the work may be predicted to take less than its share
+    for (const PlanCandidate &plan : plans_)
       search.boundUs = std::min(search.boundUs, plan.us);
     search.memoryLimit = options_.memoryLimit;
     listPlans(search);

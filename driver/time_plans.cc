@@ -21,8 +21,8 @@ double median(llvm::ArrayRef<double> all) {
 /// Steps that are not counted, the fewest that are, and the most; seconds that all take together.
 constexpr int64_t kWarmUp = 3, kLeastSteps = 5, kMostSteps = 500;
 constexpr double kSeconds = 0.1;
-/// The plans take turns, as a machine is not equally fast all the time. One that takes so many
-/// times as long as the fastest has no more turns.
+/// The plans take turns, as a machine is not equally fast all the time. A plan that takes more than
+/// kHopeless times as long as the fastest gets no more turns.
 constexpr int kTurns = 5;
 constexpr double kHopeless = 1.3;
 
@@ -41,12 +41,12 @@ llvm::Expected<double> timeSteps(rt::Executor &executor) {
   return median(llvm::ArrayRef(run.stepSeconds).drop_front(kWarmUp)) * 1e6;
 }
 
-/// One plan, compiled, and its steps' median in each of its turns so far.
+/// A compiled plan, and the median time of a step in each of its turns.
 struct Runner {
-  std::string code; // as ObjectCode::write() has it
+  std::string code; // written by ObjectCode::write(); empty: gets no more turns
   std::vector<double> us;
 
-  /// Without code and times where it does not run.
+  /// If the plan does not run, it has no code and no times any more.
   void takeTurn(const rt::ExecutorOptions &execution) {
     auto step = launchStep(*mlir::coll::ObjectCode::read(code), execution);
     llvm::Expected<double> took = step ? timeSteps(*step->executor) : step.takeError();

@@ -47,12 +47,16 @@ def check(path):
     captured = sum(notes.get("graph_captured", 0) for _, _, _, notes in slices)
     assert set(ends) <= {"kernel", "proxy", "enqueued"}, f"{path.name}: completions {dict(ends)}"
     assert ends["enqueued"] <= captured, f"{path.name}: {ends['enqueued']} without an end, {captured} captured"
+    transfers = collections.Counter(notes["comm"] for track, _, _, notes in slices if track == "p2p")
     channels = collections.defaultdict(list)
     for track, _, _, notes in slices:
         if track.startswith("kernel_ch") and "flag" not in notes:
             channels[notes["comm"], track].append((notes["gpu_start_ns"], notes["gpu_end_ns"]))
-    for (_, track), stamps in channels.items():
-        times = [ns for pair in sorted(set(stamps)) for ns in pair]  # a send and a recv may share a kernel
+    for (comm, track), stamps in channels.items():
+        # A send and a recv of one group share a kernel; collectives do not.
+        shared = len(stamps) - len(set(stamps))
+        assert shared <= transfers[comm], f"{path.name}: {shared} calls share stamps of {track}"
+        times = [ns for pair in sorted(set(stamps)) for ns in pair]
         assert times[0] > 0 and times == sorted(times), f"{path.name}: calls overlap by the stamps of {track}"
     flags = collections.Counter(notes["flag"] for _, _, _, notes in slices if "flag" in notes)
     print(f"{path.name}: {len(slices)} slices, {len(colls)} collectives, ends {dict(ends)}, flags {dict(flags)}")

@@ -413,10 +413,10 @@ TEST_F(NcclProfilerShared, StampsOfLaterCallsAreFlaggedWhereTheyEnd) {
     player.kernel(player.enqueue(seq, 2), 1, stamp + 500, stamp + 9500);
   }
   player.finalize();
-  const std::string before = "stamps overlap those of an earlier call";
+  const std::string overlap = "stamps overlap those of an earlier call";
   for (const Slice &kernel : ofLevel(slicesOf(0x10c), Level::KernelCh)) {
     const uint64_t seq = (kernel.number(Key::GpuStartNs) - begin) / 10'000;
-    EXPECT_EQ(kernel.text(Key::Flag).find(before) != std::string::npos, seq == 2) << seq;
+    EXPECT_EQ(kernel.text(Key::Flag).find(overlap) != std::string::npos, seq == 2) << seq;
   }
 }
 

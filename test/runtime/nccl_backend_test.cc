@@ -498,18 +498,20 @@ TEST(NcclAside, ACallAfterARestRuns) {
 }
 
 TEST(NcclAside, ACallThatDoesNotReturnIsLeftAlone) {
-  std::promise<void> returns, ended;
+  std::promise<void> returns;
+  auto ended = std::make_shared<std::promise<void>>(); // used by the thread until it ends
+  std::future<void> end = ended->get_future();
   {
     nccl::Aside aside;
-    aside.start([&] {
-      returns.get_future().wait();
-      ended.set_value();
+    aside.start([returned = returns.get_future().share(), ended] {
+      returned.wait();
+      ended->set_value();
       return Status();
     });
     EXPECT_FALSE(aside.waitUs(1000));
   }
   returns.set_value();
-  ended.get_future().wait();
+  end.wait();
 }
 
 TEST(NcclLibrary, VersionsAndErrors) {

@@ -242,9 +242,8 @@ TEST(ThreadsBackendTest, ATimeoutCountsTheRanksThatItDoesNotName) {
   }
 }
 
-// Beyond the caches, in place and not: what is streamed is there when the call returns.
-// The chunks of an operation begin anywhere in rows and blocks, also if these are short. Elements
-// are numbered, each rank's from its own number on.
+// The chunks of an operation begin anywhere in blocks, also if these are short. A rank's elements
+// are consecutive numbers from 10,000 times the rank on.
 TEST(ThreadsBackendTest, ChunksCutShortBlocks) {
   constexpr int64_t kPiece = 2100; // elements of a rank for another
   constexpr int64_t kCounts[] = {1, 3, 4, 7, 60, 2100};
@@ -253,6 +252,16 @@ TEST(ThreadsBackendTest, ChunksCutShortBlocks) {
     std::iota(all.begin(), all.end(), static_cast<float>(10'000 * rank));
     return all;
   };
+  auto callOf = [](OpKind kind, const std::vector<float> &src, std::vector<float> &dst,
+                   int64_t count) {
+    Call call;
+    call.kind = kind;
+    call.src = src.data();
+    call.dst = dst.data();
+    call.outer = kPiece / count;
+    call.count = count;
+    return call;
+  };
   for (int ranks : {2, 3, 5})
     onRanks(ranks, [&](Endpoint &, Communicator &group, int rank) {
       const int64_t n = ranks;
@@ -260,12 +269,7 @@ TEST(ThreadsBackendTest, ChunksCutShortBlocks) {
       for (int64_t count : kCounts)
         for (int64_t dstCount : kCounts) {
           std::vector<float> dst(src.size()), wanted(src.size());
-          Call call;
-          call.kind = OpKind::AllToAll;
-          call.src = src.data();
-          call.dst = dst.data();
-          call.outer = kPiece / count;
-          call.count = count;
+          Call call = callOf(OpKind::AllToAll, src, dst, count);
           call.dstOuter = kPiece / dstCount;
           call.dstCount = dstCount;
           for (int64_t from = 0; from < n; ++from)
@@ -278,37 +282,29 @@ TEST(ThreadsBackendTest, ChunksCutShortBlocks) {
         }
       for (int64_t count : kCounts) {
         std::vector<float> dst(static_cast<size_t>(kPiece)), wanted(dst);
-        Call call;
-        call.kind = OpKind::ReduceScatter;
-        call.src = src.data();
-        call.dst = dst.data();
-        call.outer = kPiece / count;
-        call.count = count;
         for (int64_t from = 0; from < n; ++from)
           for (int64_t i = 0; i < kPiece; ++i)
             wanted[static_cast<size_t>(i)] +=
                 static_cast<float>(10'000 * from + (i / count * n + rank) * count + i % count);
-        Status status = group.run(call);
+        Status status = group.run(callOf(OpKind::ReduceScatter, src, dst, count));
         ASSERT_TRUE(status.ok()) << status.toString();
         ASSERT_EQ(dst, wanted) << "sums of blocks of " << count;
 
         const std::vector<float> own = numbers(rank, kPiece);
         dst.resize(src.size());
         wanted.resize(src.size());
-        call.kind = OpKind::AllGather;
-        call.src = own.data();
-        call.dst = dst.data();
         for (int64_t from = 0; from < n; ++from)
           for (int64_t i = 0; i < kPiece; ++i)
             wanted[static_cast<size_t>((i / count * n + from) * count + i % count)] =
                 static_cast<float>(10'000 * from + i);
-        status = group.run(call);
+        status = group.run(callOf(OpKind::AllGather, own, dst, count));
         ASSERT_TRUE(status.ok()) << status.toString();
         ASSERT_EQ(dst, wanted) << "gathered blocks of " << count;
       }
     });
 }
 
+// Beyond the caches, in place and not: what is streamed is there when the call returns.
 TEST(ThreadsBackendTest, LargerThanTheCaches) {
   onRanks(3, [](Endpoint &, Communicator &group, int rank) {
     std::vector<float> src(3'000'003, float(rank + 1)), dst(src.size());

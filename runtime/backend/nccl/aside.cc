@@ -7,7 +7,7 @@
 
 namespace coll::rt::nccl {
 
-// For so long a thread waits for another call.
+// How long a thread waits for another call.
 constexpr std::chrono::seconds kIdle(1);
 
 void Aside::State::runCalls() {

@@ -21,14 +21,14 @@ constexpr int64_t kMinChunkBytes = 16 * 1024;
 constexpr int64_t kChunkAlign = 64;
 constexpr int64_t kScratchBytes = 8 * 1024;
 
-// As memcpy, which is called for what is longer than a few rows of a split dimension: such rows are
-// copied by the thousand.
+// memcpy without a call for up to 32 bytes: an operation along an inner dimension copies many short
+// rows.
 inline void copyBytes(char *to, const char *from, size_t bytes) {
-  auto copyEnds = [&](auto half) {
-    decltype(half) end;
-    std::memcpy(&half, from, sizeof(half));
+  auto copyEnds = [&](auto begin) {
+    decltype(begin) end;
+    std::memcpy(&begin, from, sizeof(begin));
     std::memcpy(&end, from + bytes - sizeof(end), sizeof(end));
-    std::memcpy(to, &half, sizeof(half));
+    std::memcpy(to, &begin, sizeof(begin));
     std::memcpy(to + bytes - sizeof(end), &end, sizeof(end));
   };
   struct Half {
@@ -100,9 +100,9 @@ void forEachPiece(int64_t begin, int64_t end, int64_t length, Visit visit) {
   }
 }
 
-// Cuts [begin, end) at multiples of `length`, where each n pieces are a block with one of each
-// member: visit(block, member, offset in the piece, elems). Pieces may be short, so nothing is
-// divided between them.
+// Cuts [begin, end) at multiples of `length`. Each n pieces are a block, with one piece of each
+// member: visit(block, member, offset in the piece, elems). Only the first piece is found by
+// divisions, as pieces may be short.
 template <typename Visit>
 void forEachMember(int64_t begin, int64_t end, int64_t length, int64_t n, Visit visit) {
   int64_t offset = begin % length, block = begin / length / n, member = begin / length % n;

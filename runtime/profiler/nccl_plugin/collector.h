@@ -46,7 +46,7 @@ private:
     perfetto::TrackId track = 0;
     std::vector<std::pair<uint64_t, bool>> calls; // handle, and whether it has stopped
   };
-  // A kernel's, and whether they overlap those before.
+  // The GPU's stamps of a kernel; `overlap`: it starts before the kernel before it stops.
   struct Stamps {
     uint64_t start = 0, stop = 0;
     bool overlap = false;

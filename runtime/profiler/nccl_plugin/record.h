@@ -27,7 +27,7 @@ enum Flags : uint16_t {
   kUnfinished = 64,     // no stop was seen
   kClockJump = 128,     // the GPU's clock contradicts the host's
   kLateChild = 256,     // the parent had been written already
-  kStampsOverlap = 512, // of a channel, those of a call that was reported earlier
+  kStampsOverlap = 512, // those of the same channel's call that was reported before
 };
 
 // Names are numbers of names.h. Fields that an event's type lacks are 0. The communicator is that

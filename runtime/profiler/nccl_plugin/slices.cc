@@ -237,10 +237,10 @@ void Collector::writeProxyStep(Communicator &communicator, OpenEvent &event, uin
   slice(communicator, event, "step", event.start.ns, endNs);
 }
 
-// NCCL has room for the stamps of 64 calls of a channel. Calls that its progress thread comes to
-// later than that have the stamps of later calls, and the first one that has its own is before
-// them. Sends and receives may have stamps of the call before, up to a fraction of a microsecond.
-// Those of one group share a kernel and its stamps.
+// NCCL has room for the stamps of 64 calls of a channel. If its progress thread is further behind,
+// calls get the stamps of later calls, and the first call with its own stamps is before them. A
+// send or receive may also get almost the stamps of the call before it. Equal stamps are correct:
+// sends and receives of one group run in one kernel.
 void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
   if (bit(event.start) != abi::kKernelCh || !event.gpuStart || !event.gpuStop)
     return;
@@ -251,6 +251,7 @@ void Collector::checkOrder(Communicator &communicator, OpenEvent &event) {
     event.start.flags |= kStampsOverlap;
 }
 
+// Uses the GPU's times, converted to the host's clock; the host's times if there are no stamps.
 void Collector::writeKernel(Communicator &communicator, OpenEvent &event, uint64_t endNs) {
   Record &start = event.start;
   checkOrder(communicator, event);

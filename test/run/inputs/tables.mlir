@@ -1,4 +1,4 @@
-// Three embedding tables and a product on top, with momentum: what dlrm of bench_strategies.py is in small.
+// Three embedding tables and a product of their rows, with momentum: a small version of dlrm in bench_strategies.py.
 #loc = loc(unknown)
 #loc1 = loc("s['momentum']['b']")
 #loc2 = loc("s['momentum']['t1']")
