@@ -100,6 +100,19 @@ double CostModel::cost(const Traffic &traffic,
   return cost(traffic, measure(next));
 }
 
+double CostModel::costOfPieces(const Traffic &traffic, int calls) const {
+  if (isByBytes())
+    return traffic.meanBytes + calls * messageBytes_;
+  // Each byte is read and written before it is sent, and after it has been received.
+  const auto copied = 4 * static_cast<double>(traffic.mostBytes);
+  Work copies;
+  (traffic.mostBytes > kCachedBytes ? copies.bytes : copies.cachedBytes) = copied;
+  Traffic first = traffic, others = traffic;
+  first.rounds = others.rounds = 1;
+  others.mostBytes = 0;
+  return cost(first) + (calls - 1) * cost(others) + costOfWork(copies);
+}
+
 double CostModel::costOfWork(const Work &work) const {
   if (isByBytes())
     return work.flops / kFlopsPerByte;

@@ -1,9 +1,10 @@
 // cost_model.h - what a collective costs, and what a rank's work costs.
 //
 // Two models. By bytes: the bytes that an average rank sends; plans of equal bytes are compared by
-// the number of collectives; work counts as the bytes that could be sent in the same time. Over a
-// topology: microseconds on the slowest link, for ranks that send to the next rank of their group,
-// all groups at once; work takes the time of the slowest rank.
+// the number of collectives, and a route (move.h) counts its calls as bytes, too; work counts as
+// the bytes that could be sent in the same time. Over a topology: microseconds on the slowest link,
+// for ranks that send to the next rank of their group, all groups at once; work takes the time of
+// the slowest rank.
 
 #ifndef COLL_PLAN_COST_MODEL_H
 #define COLL_PLAN_COST_MODEL_H
@@ -42,7 +43,15 @@ struct Work {
 // For one thread at a time, because the costs of groups are cached.
 class CostModel {
 public:
-  static CostModel byBytes() { return {}; }
+  // Bytes that the link of assumedTopology() sends while a message is on its way.
+  static constexpr double kMessageBytes = 50e3;
+
+  // `messageBytes`: what a call of a route counts; infinity: nothing is routed.
+  static CostModel byBytes(double messageBytes = kMessageBytes) {
+    CostModel model;
+    model.messageBytes_ = messageBytes;
+    return model;
+  }
   // An error if the topology has fewer ranks than the mesh. The mesh's rank i is rank i of the
   // topology.
   static Result<CostModel> overTopology(const Topology &topology, const Mesh &mesh);
@@ -50,10 +59,14 @@ public:
   double cost(const Traffic &traffic) const;
   // The same for groups that are lists of ranks. `axes` of the traffic mean nothing.
   double cost(const Traffic &traffic, const std::vector<std::vector<int64_t>> &groups) const;
+  // Calls that each send a part of what `traffic` says, one after the other, from pieces that are
+  // copied out of blocks and into blocks.
+  double costOfPieces(const Traffic &traffic, int calls) const;
   double costOfWork(const Work &work) const;
   // The cost of a step that moves nothing between ranks: less than any collective, but not 0.
   double localCost() const { return kLocal; }
   bool isByBytes() const { return hostOf_.empty(); }
+  double messageBytes() const { return messageBytes_; }
 
 private:
   struct Group {
@@ -72,6 +85,7 @@ private:
 
   Mesh mesh_;
   std::vector<int> hostOf_; // by rank; none: by bytes
+  double messageBytes_ = kMessageBytes;
   Topology topology_;
   mutable std::map<uint64_t, Group> groups_;
 };

@@ -4,6 +4,18 @@
 
 namespace coll::plan {
 
+bool contains(const std::vector<int> &axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+std::vector<int> without(const std::vector<int> &axes, const std::vector<int> &others) {
+  std::vector<int> rest;
+  for (int axis : axes)
+    if (!contains(others, axis))
+      rest.push_back(axis);
+  return rest;
+}
+
 int64_t Mesh::numRanks() const {
   int64_t ranks = 1;
   for (const Axis &axis : axes)

@@ -22,6 +22,10 @@ inline int64_t saturatingProduct(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+// Of lists of axes.
+bool contains(const std::vector<int> &axes, int axis);
+std::vector<int> without(const std::vector<int> &axes, const std::vector<int> &others);
+
 struct Mesh {
   struct Axis {
     std::string name;

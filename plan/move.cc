@@ -1,5 +1,7 @@
 #include "plan/move.h"
 
+#include "plan/route_move.h"
+
 namespace coll::plan {
 
 const char *nameOf(MoveKind kind) {
@@ -18,6 +20,8 @@ const char *nameOf(MoveKind kind) {
     return "reduce_scatter";
   case MoveKind::AllReduce:
     return "all_reduce";
+  case MoveKind::Route:
+    return "route";
   }
   return "?";
 }
@@ -37,6 +41,7 @@ MoveBytes bytesOf(MoveKind kind, int64_t groupSize, int64_t numRanks, int64_t lo
   switch (kind) {
   case MoveKind::Slice:
   case MoveKind::MakePartial:
+  case MoveKind::Route:
     return {};
   case MoveKind::AllGather:
     return sent(saturatingProduct(groupSize, others), log);
@@ -64,7 +69,10 @@ std::string describe(const Mesh &mesh, const Move &move) {
   std::string axes;
   for (int axis : move.axes)
     axes += (axes.empty() ? "" : ",") + mesh.axes[static_cast<size_t>(axis)].name;
-  return text + " over [" + axes + "]: " + std::to_string(move.wireBytes) + " bytes";
+  text += " over [" + axes + "]";
+  if (move.kind == MoveKind::Route)
+    text += " in " + std::to_string(bytesOfRoute(move, mesh, 1).rounds) + " rounds";
+  return text + ": " + std::to_string(move.wireBytes) + " bytes";
 }
 
 } // namespace coll::plan

@@ -7,8 +7,10 @@
 //   from [] partial [x,y]   to [x]           reduce_scatter over x, all_reduce over y
 //   from [x,y],[]           to [x],[y]       all_to_all over y
 //   from [x,y]              to [y,x]         permute over x, y
+//   from [x],[y]            to [y],[]        route over x, y: each rank receives what it lacks
 //
-// Moves carry whole blocks, so padding at the end of uneven blocks is sent, too.
+// Collectives carry whole blocks, so padding at the end of uneven blocks is sent, too, and elements
+// that two of them move travel twice. A route does neither, but has more calls.
 
 #ifndef COLL_PLAN_RESHARD_H
 #define COLL_PLAN_RESHARD_H
@@ -31,12 +33,21 @@ struct Reshard {
   Layout from, to; // canonical
 };
 
+// Why a plan sends more than the least bytes, which a route (route_move.h) would send.
+enum class Routing {
+  Unneeded,   // it sends the least
+  Slower,     // a route takes longer
+  Kept,       // reductions stay collectives
+  Impossible, // the ranks are too many, or the value becomes partial
+};
+
 struct MovePlan {
   std::vector<Move> moves;
   double cost = 0;
   // Sent by all ranks together, the part of it that is padding, and what every plan has to send,
   // which is without padding (reshard_bound.h).
   int64_t wireBytes = 0, paddingBytes = 0, leastBytes = 0;
+  Routing routing = Routing::Unneeded;
   // What the checker of certificates says against the plan: a fault of the planner.
   std::string fault;
 };

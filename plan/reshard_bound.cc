@@ -6,18 +6,6 @@ namespace coll::plan {
 
 namespace {
 
-bool contains(const std::vector<int> &axes, int axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-std::vector<int> without(const std::vector<int> &axes, const std::vector<int> &others) {
-  std::vector<int> rest;
-  for (int axis : axes)
-    if (!contains(others, axis))
-      rest.push_back(axis);
-  return rest;
-}
-
 struct Interval {
   int64_t begin = 0, end = 0;
 };
@@ -94,15 +82,22 @@ Count countOf(const Mesh &mesh, const Reshard &reshard, const Component &compone
   return count;
 }
 
+// The ranks that hold the same part, and want the same one.
+int64_t copiesOf(const Mesh &mesh, const Reshard &reshard) {
+  int64_t copies = mesh.numRanks();
+  for (const Component &component : componentsOf(reshard))
+    copies /= mesh.sizeOf(component.axes);
+  return copies;
+}
+
 // The number of elements that all ranks want together, and how many of them they hold already.
 Count countWanted(const Mesh &mesh, const Reshard &reshard) {
   Count all{1, 1};
-  int64_t others = mesh.numRanks();
+  const int64_t others = copiesOf(mesh, reshard);
   for (const Component &component : componentsOf(reshard)) {
     const Count count = countOf(mesh, reshard, component);
     all.wanted = saturatingProduct(all.wanted, count.wanted);
     all.held = saturatingProduct(all.held, count.held);
-    others /= mesh.sizeOf(component.axes);
   }
   return {saturatingProduct(all.wanted, others), saturatingProduct(all.held, others)};
 }
@@ -154,6 +149,8 @@ int64_t validElems(const Mesh &mesh, const Reshard &reshard, const Layout &befor
     return saturatingProduct(count.wanted, n - 1);
   case MoveKind::AllReduce:
     return saturatingProduct(count.wanted / n, 2 * (n - 1));
+  case MoveKind::Route: // carries no padding
+    return move.wireBytes / reshard.elemBytes;
   case MoveKind::Permute:
     return permutedElems(mesh, reshard.shape, move);
   }
@@ -199,7 +196,11 @@ int64_t leastWireBytes(const Mesh &mesh, const Reshard &reshard) {
     shards = saturatingProduct(shards, mesh.sizeOf(reshard.to.dims[d].axes));
   }
   const int64_t holders = mesh.numRanks() / (shards * mesh.sizeOf(kept) * sharers);
-  const int64_t messages = saturatingProduct(elems, mesh.sizeOf(ended) + holders - 2);
+  // Elements to which a rank that wants the result holds a contribution. Ranks that hold and want
+  // the same differ along axes that no dimension is split over.
+  const int64_t met = saturatingProduct(mesh.sizeOf(kept),
+                                        countWanted(mesh, reshard).held / copiesOf(mesh, reshard));
+  const int64_t messages = saturatingProduct(elems, mesh.sizeOf(ended) + holders - 1) - met;
   return saturatingProduct(messages, reshard.elemBytes);
 }
 

@@ -1,9 +1,9 @@
 // reshard_bound.h - the bytes that every way from one layout to another has to send.
 //
-// A rank has to receive the elements that it wants and does not hold. If c contributions are
-// combined for T ranks that want the result, one of these ranks is the first to have it, after at
-// least c - 1 messages per element; each of the others receives at least one message after that: c
-// + T - 2.
+// A rank has to receive the elements that it wants and does not hold. If c contributions to an
+// element are combined for T ranks, one of these ranks is the first to have the result: after at
+// least c - 1 messages if it holds a contribution itself, else c. Each of the others receives at
+// least one message after that: c + T - 2 or, if none of the T holds a contribution, c + T - 1.
 
 #ifndef COLL_PLAN_RESHARD_BOUND_H
 #define COLL_PLAN_RESHARD_BOUND_H

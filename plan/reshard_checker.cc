@@ -1,36 +1,20 @@
 // Checks certificates from the positions of blocks alone, without the planner's code.
 
+#include "plan/rank_places.h"
 #include "plan/reshard_certificate.h"
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace coll::plan {
 
 namespace {
 
-// Where one rank's block lies along one dimension.
-struct Place {
-  int64_t begin = 0, length = 0;
-};
-
-class Checker {
+class Checker : RankPlaces {
 public:
-  explicit Checker(const ReshardCertificate &certificate) : certificate_(certificate) {
-    int64_t ranks = 1;
-    for (const Mesh::Axis &axis : certificate.mesh.axes)
-      ranks *= axis.size;
-    coordinates_.resize(static_cast<size_t>(ranks));
-    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
-      std::vector<int64_t> &mine = coordinates_[rank];
-      mine.resize(certificate.mesh.axes.size());
-      auto rest = static_cast<int64_t>(rank);
-      for (size_t axis = mine.size(); axis-- > 0;) {
-        mine[axis] = rest % certificate.mesh.axes[axis].size;
-        rest /= certificate.mesh.axes[axis].size;
-      }
-    }
-  }
+  explicit Checker(const ReshardCertificate &certificate)
+      : RankPlaces(certificate.mesh), certificate_(certificate) {}
 
   std::string check() {
     const Reshard &reshard = certificate_.reshard;
@@ -77,42 +61,6 @@ private:
     return {};
   }
 
-  int64_t groupSize(const std::vector<int> &axes) const {
-    return std::accumulate(axes.begin(), axes.end(), int64_t{1}, [&](int64_t size, int axis) {
-      return size * certificate_.mesh.axes[static_cast<size_t>(axis)].size;
-    });
-  }
-
-  int64_t positionOf(size_t rank, const std::vector<int> &axes) const {
-    int64_t position = 0;
-    for (int axis : axes)
-      position = position * certificate_.mesh.axes[static_cast<size_t>(axis)].size +
-                 coordinates_[rank][static_cast<size_t>(axis)];
-    return position;
-  }
-
-  Place placeOf(size_t rank, const Split &split) const {
-    return {positionOf(rank, split.axes) * split.block, split.block};
-  }
-
-  // The rank at `position` of the group that `rank` is in.
-  size_t peerOf(size_t rank, const std::vector<int> &axes, int64_t position) const {
-    std::vector<int64_t> where = coordinates_[rank];
-    for (size_t i = axes.size(); i-- > 0;) {
-      const int64_t size = certificate_.mesh.axes[static_cast<size_t>(axes[i])].size;
-      where[static_cast<size_t>(axes[i])] = position % size;
-      position /= size;
-    }
-    int64_t peer = 0;
-    for (size_t axis = 0; axis < where.size(); ++axis)
-      peer = peer * certificate_.mesh.axes[axis].size + where[axis];
-    return static_cast<size_t>(peer);
-  }
-
-  static bool contains(const std::vector<int> &axes, int axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  }
-
   bool isIn(const Layout &layout, int axis) const {
     return contains(layout.partial, axis) ||
            std::any_of(layout.dims.begin(), layout.dims.end(),
@@ -124,6 +72,9 @@ private:
       return wrong;
     if (step.axes.empty())
       return "is over no axis";
+    if ((step.kind == MoveKind::Permute) == step.pairs.empty() ||
+        (step.kind == MoveKind::Route) == (step.rounds.empty() && step.sums.empty()))
+      return "has pairs or rounds of another kind of step";
     for (int axis : step.axes)
       if (axis < 0 || static_cast<size_t>(axis) >= certificate_.mesh.axes.size() ||
           std::count(step.axes.begin(), step.axes.end(), axis) != 1)
@@ -139,8 +90,10 @@ private:
       return "names the wrong dimensions";
     if (const std::string wrong = checkPartial(step, before); !wrong.empty())
       return wrong;
-    if (const std::string wrong =
-            step.kind == MoveKind::Permute ? checkPermute(step, before) : checkPlaces(step, before);
+    if (const std::string wrong = step.kind == MoveKind::Permute ? checkPermute(step, before)
+                                  : step.kind == MoveKind::Route
+                                      ? checkRoute(*this, certificate_.reshard.shape, step, before)
+                                      : checkPlaces(step, before);
         !wrong.empty())
       return wrong;
     const int64_t bytes = bytesOfStep(step, before);
@@ -153,6 +106,8 @@ private:
   std::string checkPartial(const Move &step, const Layout &before) const {
     const bool reduces = step.kind == MoveKind::ReduceScatter || step.kind == MoveKind::AllReduce;
     std::vector<int> partial = before.partial;
+    if (step.kind == MoveKind::Route)
+      return checkPartialOfRoute(step, before);
     for (int axis : step.axes) {
       if (reduces && !contains(before.partial, axis))
         return "reduces over an axis over which nothing is partial";
@@ -170,6 +125,18 @@ private:
     }
     std::sort(partial.begin(), partial.end());
     return partial == step.result.partial ? "" : "ends partial over the wrong axes";
+  }
+
+  // A route combines along those of its axes over which the value is no longer partial.
+  static std::string checkPartialOfRoute(const Move &step, const Layout &before) {
+    std::vector<int> left;
+    for (int axis : before.partial)
+      if (contains(step.result.partial, axis) || !contains(step.axes, axis))
+        left.push_back(axis);
+    for (int axis : step.result.partial)
+      if (contains(step.axes, axis))
+        return "is over an axis over which the value is partial";
+    return left == step.result.partial ? "" : "ends partial over the wrong axes";
   }
 
   std::string checkPlaces(const Move &step, const Layout &before) const {
@@ -259,6 +226,8 @@ private:
         moved += step.pairs[i] != step.pairs[i + 1];
       return ranks / n * moved * after;
     }
+    case MoveKind::Route:
+      return ranks / n * sentByRoute(step) * certificate_.reshard.elemBytes;
     }
     return -1;
   }
@@ -267,11 +236,14 @@ private:
   int64_t validBytesOfStep(const Move &step, const Layout &before) const {
     const int64_t n = groupSize(step.axes);
     int64_t elems = 0;
+    if (step.kind == MoveKind::Route)
+      return step.wireBytes;
     for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
       const int64_t after = common(rank, step.result, step.result);
       switch (step.kind) {
       case MoveKind::Slice:
       case MoveKind::MakePartial:
+      case MoveKind::Route: // whose pieces are inside the tensor
         break;
       case MoveKind::AllGather:
       case MoveKind::AllToAll:
@@ -366,17 +338,36 @@ private:
     }
     int64_t elems = wanted / sharers - held / copies;
     if (combined > 1) {
-      elems = wanted / sharers;
+      elems = wanted / sharers - metByTargets();
       int64_t all = kept;
       for (int64_t extent : certificate_.reshard.shape)
         all *= extent;
-      elems += all * (combined - 2);
+      elems += all * (combined - 1);
     }
     return elems * certificate_.reshard.elemBytes;
   }
 
+  // Elements to which a rank that wants the sum holds a contribution.
+  int64_t metByTargets() const {
+    const Layout &from = certificate_.reshard.from, &to = certificate_.reshard.to;
+    std::set<std::vector<int64_t>> known;
+    int64_t elems = 0;
+    for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
+      std::vector<int64_t> parts;
+      for (size_t d = 0; d < to.dims.size(); ++d) {
+        parts.push_back(positionOf(rank, from.dims[d].axes));
+        parts.push_back(positionOf(rank, to.dims[d].axes));
+      }
+      for (int axis : from.partial)
+        if (contains(to.partial, axis))
+          parts.push_back(coordinates_[rank][static_cast<size_t>(axis)]);
+      if (known.insert(parts).second)
+        elems += common(rank, from, to);
+    }
+    return elems;
+  }
+
   const ReshardCertificate &certificate_;
-  std::vector<std::vector<int64_t>> coordinates_; // by rank and axis
 };
 
 } // namespace

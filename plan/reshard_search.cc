@@ -1,9 +1,11 @@
 #include "plan/reshard.h"
 #include "plan/reshard_bound.h"
 #include "plan/reshard_space.h"
+#include "plan/route_move.h"
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 
 namespace coll::plan {
@@ -15,12 +17,37 @@ constexpr size_t kMostExpansions = 20000;
 // In larger groups, a permute is taken to leave no part in place: few of their ranks keep theirs.
 constexpr int64_t kMostCountedGroup = 256;
 
+double costOfRoute(const Mesh &mesh, const CostModel &cost, const std::vector<int> &axes,
+                   const MoveBytes &bytes) {
+  const double mean = static_cast<double>(bytes.allRanks) / static_cast<double>(mesh.numRanks());
+  return cost.costOfPieces({maskOf(axes), mean, bytes.most, bytes.rounds}, bytes.rounds);
+}
+
+// No route from `from` costs less.
+double leastCostOfRoute(const Mesh &mesh, const Reshard &reshard, const Layout &from,
+                        const CostModel &cost) {
+  const int64_t bytes = leastWireBytes(mesh, {reshard.shape, reshard.elemBytes, from, reshard.to});
+  return costOfRoute(mesh, cost, routedAxes(mesh, reshard.shape, from, reshard.to),
+                     {bytes, bytes / mesh.numRanks(), 1});
+}
+
+// What is to be said of a route in place of `plan`.
+Routing routingOf(const Mesh &mesh, const Reshard &reshard, const CostModel &cost,
+                  const MovePlan &plan) {
+  if (!canBeRouted(mesh, reshard.shape, reshard.from, reshard.to))
+    return Routing::Impossible;
+  const bool isKept = onlyReduces(mesh, reshard.from, reshard.to) &&
+                      leastCostOfRoute(mesh, reshard, reshard.from, cost) < plan.cost;
+  return isKept ? Routing::Kept : Routing::Slower;
+}
+
 // A* over the states of a reshard; the heuristic is the bound on the bytes that a rank still has to
 // receive. Invariant: a state that leaves the queue has its least cost.
 class Search {
 public:
   Search(const Mesh &mesh, const Reshard &reshard, const CostModel &cost)
-      : mesh_(mesh), cost_(cost), space_(mesh, reshard, /*addsDimension=*/!cost.isByBytes()) {}
+      : mesh_(mesh), reshard_(reshard), cost_(cost),
+        space_(mesh, reshard, /*addsDimension=*/!cost.isByBytes()) {}
 
   // False where there are too many states.
   bool run(MovePlan &plan) {
@@ -29,8 +56,13 @@ public:
     push(space_.source(), 0, -1, {});
     size_t expansions = 0;
     while (!queue_.empty()) {
-      const size_t number = queue_.top().second;
+      const Entry next = queue_.top();
+      const size_t number = next.node;
       queue_.pop();
+      if (next.isRoute) {
+        route(number);
+        continue;
+      }
       if (nodes_[number].isDone)
         continue;
       nodes_[number].isDone = true;
@@ -53,7 +85,14 @@ private:
     int64_t parent = -1;
     Step step; // from the parent
   };
-  using Entry = std::pair<double, size_t>; // least cost by way of the node, node
+  struct Entry {
+    double cost = 0; // the least by way of the node
+    size_t node = 0;
+    bool isRoute = false; // from the node to the target
+    bool operator>(const Entry &other) const {
+      return std::tie(cost, node, isRoute) > std::tie(other.cost, other.node, other.isRoute);
+    }
+  };
 
   void push(const State &state, double cost, int64_t parent, const Step &step) {
     auto [entry, isNew] = numbers_.try_emplace(state, nodes_.size());
@@ -68,7 +107,7 @@ private:
     node.cost = cost;
     node.parent = parent;
     node.step = step;
-    queue_.push({cost + node.left, entry->second});
+    queue_.push({cost + node.left, entry->second, false});
   }
 
   void expand(size_t number) {
@@ -78,6 +117,33 @@ private:
     space_.expand(node.state, permutes, [&](const Step &step) {
       push(step.to, node.cost + costOf(node.state, step), static_cast<int64_t>(number), step);
     });
+    if (mayRoute(node))
+      queue_.push(
+          {node.cost + leastCostOfRoute(mesh_, reshard_, space_.layoutOf(node.state), cost_),
+           number, true});
+  }
+
+  // A route moves all that has to be moved, so it follows nothing but reductions.
+  bool mayRoute(const Node &node) const {
+    const bool follows = node.parent < 0 || node.step.kind == MoveKind::AllReduce ||
+                         node.step.kind == MoveKind::ReduceScatter;
+    const Layout from = follows ? space_.layoutOf(node.state) : Layout();
+    return follows && canBeRouted(mesh_, reshard_.shape, from, reshard_.to) &&
+           !onlyReduces(mesh_, from, reshard_.to);
+  }
+
+  // A route is planned only where it may be the cheapest way.
+  void route(size_t number) {
+    Move move = planRoute(mesh_, reshard_.shape, reshard_.elemBytes,
+                          space_.layoutOf(nodes_[number].state), reshard_.to);
+    const MoveBytes bytes = bytesOfRoute(move, mesh_, reshard_.elemBytes);
+    Step step;
+    step.kind = MoveKind::Route;
+    step.to = space_.target();
+    push(step.to,
+         nodes_[number].cost + cost_.localCost() + costOfRoute(mesh_, cost_, move.axes, bytes),
+         static_cast<int64_t>(number), step);
+    routes_[number] = std::move(move);
   }
 
   AxisList axesOf(const State &from, const Step &step) const {
@@ -111,7 +177,10 @@ private:
       path.push_back(static_cast<size_t>(at));
     for (size_t i = path.size(); i-- > 0;) {
       const Node &node = nodes_[path[i]];
-      add(nodes_[static_cast<size_t>(node.parent)].state, node.step, plan);
+      if (node.step.kind == MoveKind::Route)
+        plan.moves.push_back(std::move(routes_[static_cast<size_t>(node.parent)]));
+      else
+        add(nodes_[static_cast<size_t>(node.parent)].state, node.step, plan);
     }
   }
 
@@ -170,10 +239,12 @@ private:
   }
 
   const Mesh &mesh_;
+  const Reshard &reshard_;
   const CostModel &cost_;
   Space space_;
   std::vector<Node> nodes_;
   std::unordered_map<State, size_t, StateHash> numbers_;
+  std::unordered_map<size_t, Move> routes_; // by the node that they leave
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
@@ -193,14 +264,7 @@ MovePlan gatherThenSlice(const Mesh &mesh, const Reshard &reshard, const CostMod
            bytes.most, bytes.rounds});
     layout = result;
     plan.moves.push_back(
-        {kind, std::move(axes), split, join, {}, std::move(result), bytes.allRanks});
-  };
-  auto without = [](const std::vector<int> &axes, const std::vector<int> &others) {
-    std::vector<int> rest;
-    for (int axis : axes)
-      if (std::find(others.begin(), others.end(), axis) == others.end())
-        rest.push_back(axis);
-    return rest;
+        {kind, std::move(axes), split, join, {}, {}, {}, std::move(result), bytes.allRanks});
   };
   const std::vector<int> ended = without(layout.partial, reshard.to.partial);
   if (!ended.empty()) {
@@ -237,6 +301,8 @@ MovePlan searchMoves(const Mesh &mesh, const Reshard &reshard, const CostModel &
     plan.wireBytes += std::min(move.wireBytes, INT64_MAX - plan.wireBytes);
   plan.paddingBytes = paddingBytes(mesh, reshard, plan.moves);
   plan.leastBytes = leastWireBytes(mesh, reshard);
+  if (plan.wireBytes > plan.leastBytes)
+    plan.routing = routingOf(mesh, reshard, cost, plan);
   return plan;
 }
 

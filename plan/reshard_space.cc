@@ -6,10 +6,6 @@ namespace coll::plan {
 
 namespace {
 
-bool contains(const std::vector<int> &axes, int axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 size_t commonPrefix(const std::vector<int> &a, const std::vector<int> &b) {
   size_t count = 0;
   while (count < a.size() && count < b.size() && a[count] == b[count])

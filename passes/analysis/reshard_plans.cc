@@ -3,6 +3,9 @@
 #include "passes/analysis/reshard_plans.h"
 
 #include "dialect/sharding.h"
+#include "passes/analysis/micro_batches.h"
+
+#include <limits>
 
 namespace mlir::coll {
 
@@ -26,8 +29,14 @@ int64_t getElementBytes(RankedTensorType type) {
 
 FailureOr<ReshardPlans> ReshardPlans::create(MeshOp mesh, StringRef topology) {
   plan::Mesh axes = toPlanMesh(mesh);
-  if (topology.empty())
-    return ReshardPlans(mesh, plan::ReshardPlanner(std::move(axes)));
+  if (topology.empty()) {
+    // Over time, there are only reductions and gathers.
+    const double messageBytes = mesh.getAxisSize(kTimeAxis)
+                                    ? std::numeric_limits<double>::infinity()
+                                    : plan::CostModel::kMessageBytes;
+    return ReshardPlans(
+        mesh, plan::ReshardPlanner(std::move(axes), plan::CostModel::byBytes(messageBytes)));
+  }
   auto read = plan::readTopology(topology.str());
   if (!read.ok()) {
     emitError(mesh.getLoc()) << read.error();

@@ -112,12 +112,20 @@ private:
   Value partitionMove(ReshardOp op, Value value, const Move &move, const Layout &layout);
   Operation *createCollective(ReshardOp op, Value value, const Move &move, RankedTensorType type);
   Value makePartial(ReshardOp op, Value value, const Move &move, const Layout &layout);
+  void copyNotes(ReshardOp op, Operation *collective);
   Value slice(Location loc, Value value, int64_t dim, ArrayRef<StringAttr> axes, int64_t block);
   Value fit(Location loc, Value value, ArrayRef<int64_t> shape);
   Value axisIndex(Location loc, ArrayRef<StringAttr> axes);
   Value blockOffset(Location loc, ArrayRef<StringAttr> axes, int64_t block);
   Value blockOffset(Location loc, DimShardingAttr split, int64_t extent);
   GroupAttr groupOf(ArrayRef<StringAttr> axes);
+
+  // partition_route.cc
+  Value route(ReshardOp op, Value value, const Move &move);
+  Value combineCells(ReshardOp op, Value value, const Move &move,
+                     const ::coll::plan::RoutedSum &sum);
+  Value runRounds(ReshardOp op, const Move &move, ArrayRef<::coll::plan::RouteRound> rounds,
+                  Value source, Value buffer, ArrayRef<int64_t> idle);
   TypeAttr accumulationOf(ReductionKind kind, Type type);
 
   FunctionOpInterface function_;

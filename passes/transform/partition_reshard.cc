@@ -2,7 +2,8 @@
 //
 // The planner (plan/reshard.h) chooses the moves. Each becomes at most one collective, and local
 // operations before and after it: a whole dimension is padded before it is split into blocks, and
-// loses its padding after the blocks have been joined.
+// loses its padding after the blocks have been joined. A route becomes a permute for each round
+// (partition_route.cc).
 //
 //===----------------------------------------------------------------------------===//
 
@@ -53,6 +54,8 @@ Value FunctionPartitioner::partitionMove(ReshardOp op, Value value, const Move &
   SmallVector<int64_t> result = blocksOf(move.result);
   if (move.kind == MoveKind::MakePartial)
     return makePartial(op, value, move, layout);
+  if (move.kind == MoveKind::Route)
+    return route(op, value, move);
   // The dimension that is split, with the padding of its last block.
   SmallVector<int64_t> blocks = blocksOf(layout), joined = result;
   int64_t shards = 1;
@@ -66,10 +69,15 @@ Value FunctionPartitioner::partitionMove(ReshardOp op, Value value, const Move &
   if (move.kind == MoveKind::Slice)
     return slice(op.getLoc(), value, move.split, axes, result[move.split]);
   Operation *collective = createCollective(op, value, move, typeOf(value).clone(joined));
+  copyNotes(op, collective);
+  return fit(op.getLoc(), collective->getResult(0), result);
+}
+
+/// What explanations say of the reshard, for its collective.
+void FunctionPartitioner::copyNotes(ReshardOp op, Operation *collective) {
   for (StringRef name : {StringRef(kWhyAttr), StringRef(kCauseAttr)})
     if (Attribute note = op->getAttr(name))
       collective->setAttr(name, note);
-  return fit(op.getLoc(), collective->getResult(0), result);
 }
 
 Operation *FunctionPartitioner::createCollective(ReshardOp op, Value value, const Move &move,
@@ -94,6 +102,7 @@ Operation *FunctionPartitioner::createCollective(ReshardOp op, Value value, cons
                                accumulation);
   case MoveKind::Slice:
   case MoveKind::MakePartial:
+  case MoveKind::Route:
     break;
   }
   llvm_unreachable("the move sends nothing");

@@ -4,7 +4,8 @@
 //
 // Between random layouts of a tensor with three dimensions on meshes of four axes: uneven blocks
 // and partial sums among them. Times are of the processor, for a plan that is asked for first, its
-// certificate included, and for the same plan asked for again.
+// certificate included, and for the same plan asked for again. A row also says how many plans send
+// the least bytes, how many send more because a route takes longer, and how many for other reasons.
 
 #include "test/plan/simulator.h"
 #include "tools/coll-perf/rows.h"
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -61,6 +63,8 @@ perf::Row measure(const std::vector<int64_t> &sizes, bool isByBytes, int pairs) 
   test::Random random(1);
   std::set<std::string> known;
   std::vector<double> first, again;
+  std::map<Routing, double> routings;
+  double sent = 0, least = 0;
   while (first.size() < static_cast<size_t>(pairs)) {
     const Layout from = canonical(mesh, shape, test::randomLayout(random, mesh, shape));
     const Layout to = canonical(mesh, shape, test::randomLayout(random, mesh, shape));
@@ -74,6 +78,11 @@ perf::Row measure(const std::vector<int64_t> &sizes, bool isByBytes, int pairs) 
       times->push_back(processorUs() - begin);
       if (!plan)
         fail(text + ": " + plan.error());
+      if (times == &again)
+        continue;
+      ++routings[plan->routing];
+      sent += static_cast<double>(plan->wireBytes);
+      least += static_cast<double>(plan->leastBytes);
     }
   }
   std::sort(first.begin(), first.end());
@@ -92,11 +101,18 @@ perf::Row measure(const std::vector<int64_t> &sizes, bool isByBytes, int pairs) 
               {"p99_us", first[first.size() * 99 / 100]},
               {"most_us", first.back()},
               {"above_target", static_cast<double>(slow)},
-              {"again_us", meanOf(again)}};
-  std::printf("%-60s mean %7.1f, median %7.1f, p99 %7.1f, most %8.1f us; %d above %.0f; again %.2f "
-              "us\n",
-              row.caseName.c_str(), row.ours, row.more[1].second, row.more[2].second,
-              row.more[3].second, static_cast<int>(slow), kTargetUs, row.more[5].second);
+              {"again_us", meanOf(again)},
+              {"least_bytes", routings[Routing::Unneeded]},
+              {"routes_take_longer", routings[Routing::Slower]},
+              {"other_reasons", routings[Routing::Kept] + routings[Routing::Impossible]},
+              {"bytes_over_least", sent / least}};
+  std::printf(
+      "%-60s mean %7.1f, median %7.1f, p99 %7.1f, most %8.1f us; %d above %.0f; again %.2f "
+      "us; %.0f with the least bytes, %.0f faster than a route, %.0f others; %.3f times the "
+      "least bytes\n",
+      row.caseName.c_str(), row.ours, row.more[1].second, row.more[2].second, row.more[3].second,
+      static_cast<int>(slow), kTargetUs, row.more[5].second, row.more[6].second, row.more[7].second,
+      row.more[8].second, row.more[9].second);
   std::fflush(stdout);
   return row;
 }

@@ -263,6 +263,8 @@ private:
         return {};
       }
       return "rank " + std::to_string(rank) + " receives nothing";
+    case MoveKind::Route:
+      return route(move, before, group, mine, result);
     case MoveKind::ReduceScatter:
     case MoveKind::AllReduce: {
       const bool scatters = move.kind == MoveKind::ReduceScatter;
@@ -284,6 +286,60 @@ private:
     }
     }
     return "is no move";
+  }
+
+  static std::vector<int64_t> shifted(std::vector<int64_t> index,
+                                      const std::vector<int64_t> &start) {
+    for (size_t d = 0; d < index.size(); ++d)
+      index[d] += start[d];
+    return index;
+  }
+
+  // Calls visit(round, piece) for the pieces to position `target`.
+  template <typename F>
+  static void eachPiece(const std::vector<RouteRound> &rounds, int64_t target, F visit) {
+    for (const RouteRound &round : rounds)
+      for (const RoutePiece &piece : round.pieces)
+        if (piece.target == target)
+          visit(round, piece);
+  }
+
+  std::string route(const Move &move, const Layout &before, const std::vector<int64_t> &group,
+                    int64_t mine, Tensor &result) {
+    auto peer = [&](int64_t position) { return group[static_cast<size_t>(position)]; };
+    auto count = [&](const RouteRound &round, const RoutePiece &piece) {
+      wireBytes += piece.source == piece.target ? 0 : volumeOf(round.extent) * elemBytes_;
+    };
+    eachPiece(move.rounds, mine, [&](const RouteRound &round, const RoutePiece &piece) {
+      count(round, piece);
+      eachIndex(round.extent, [&](const std::vector<int64_t> &index) {
+        at(result, shifted(index, piece.targetStart)) =
+            at(local(peer(piece.source)), shifted(index, piece.sourceStart));
+      });
+    });
+    std::vector<int> ended;
+    for (int axis : before.partial)
+      if (std::find(move.result.partial.begin(), move.result.partial.end(), axis) ==
+          move.result.partial.end())
+        ended.push_back(axis);
+    for (const RoutedSum &sum : move.sums) {
+      eachPiece(sum.in, mine, count);
+      eachPiece(sum.out, mine, [&](const RouteRound &round, const RoutePiece &piece) {
+        count(round, piece);
+        eachIndex(round.extent, [&](const std::vector<int64_t> &index) {
+          // The source's cell: contributions that are there, by number.
+          std::vector<int64_t> contributions(static_cast<size_t>(mesh_.sizeOf(ended)), kJunk);
+          eachPiece(sum.in, piece.source, [&](const RouteRound &, const RoutePiece &in) {
+            if (in.targetStart[1] == piece.sourceStart[0])
+              contributions[static_cast<size_t>(in.targetStart[0])] =
+                  at(local(peer(in.source)), shifted(index, in.sourceStart));
+          });
+          at(result, shifted(index, piece.targetStart)) =
+              std::accumulate(contributions.begin(), contributions.end(), int64_t{0});
+        });
+      });
+    }
+    return {};
   }
 
   const Mesh &mesh_;

@@ -117,8 +117,9 @@ int runSteps(const CampaignOptions &options, const StepOptions &steps, Make make
   const int found = runCampaign(options, functions);
   if (countsReshards)
     llvm::outs() << totals.plans
-                 << " changes of sharding; more than a tenth above the bound: " << totals.padded
-                 << " that carry padding, " << totals.farAboveBound << " others\n";
+                 << " changes of sharding; above the least bytes: " << totals.withFewerCalls
+                 << " with fewer calls, " << totals.others << " others, "
+                 << totals.whereCallsAreFree << " where calls cost nothing\n";
   return found;
 }
 

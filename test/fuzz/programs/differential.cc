@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 #include "passes/pipelines.h"
 #include "runtime/base/dtype.h"
+#include "test/fuzz/memory_file.h"
 #include "test/fuzz/random.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -99,14 +100,10 @@ std::string compare(const rt::HostTensor &got, const rt::HostTensor &want, const
   return "";
 }
 
-bool hasPadding(mlir::coll::MeshOp mesh, mlir::RankedTensorType type,
-                mlir::coll::ReshardOp reshard) {
-  for (mlir::coll::ShardingAttr sharding : {reshard.getSource(), reshard.getTarget()})
-    for (auto [dim, extent] : llvm::zip(sharding.getDims(), type.getShape()))
-      if (mlir::coll::isUneven(mesh, dim, extent))
-        return true;
-  return false;
-}
+// Links on which calls and copies take no time beside that of a byte.
+const char *const kFreeCalls = R"({"version": 1,
+  "hosts": [{"name": "a", "ranks": 64, "memory_gb_per_s": 1e6, "cache_gb_per_s": 1e6}],
+  "links": [{"between": ["a", "a"], "bandwidth_gb_per_s": 1e-3, "latency_us": 1e-6}]})";
 
 // Plans of the step's changes of sharding; nothing where it has none.
 ReshardCounts countReshards(mlir::ModuleOp module) {
@@ -120,12 +117,17 @@ ReshardCounts countReshards(mlir::ModuleOp module) {
     return counts;
   module.walk([&](mlir::coll::ReshardOp reshard) {
     mlir::coll::MeshOp mesh = mlir::coll::lookupMesh(reshard, reshard.getSource().getMesh());
-    auto plans = mlir::coll::ReshardPlans::create(mesh, "");
     auto type = llvm::cast<mlir::RankedTensorType>(reshard.getType());
+    auto plans = mlir::coll::ReshardPlans::create(mesh, "");
     const plan::MovePlan plan = plans->plan(type, reshard.getSource(), reshard.getTarget());
     ++counts.plans;
-    if (double(plan.wireBytes) > 1.1 * double(plan.leastBytes))
-      ++(hasPadding(mesh, type, reshard) ? counts.padded : counts.farAboveBound);
+    if (plan.wireBytes > plan.leastBytes)
+      ++(plan.routing == plan::Routing::Slower ? counts.withFewerCalls : counts.others);
+    plan::ReshardPlanner routing(mlir::coll::toPlanMesh(mesh), plan::CostModel::byBytes(0));
+    auto routed = routing.plan(type.getShape().vec(), mlir::coll::getElementBytes(type),
+                               plans->layoutOf(type, reshard.getSource()),
+                               plans->layoutOf(type, reshard.getTarget()));
+    counts.whereCallsAreFree += routed->wireBytes > routed->leastBytes;
   });
   return counts;
 }
@@ -144,6 +146,7 @@ public:
     auto copy = run::toSingleDevice(*step);
     if (!copy)
       return refused("one device", copy.takeError());
+    const MemoryFile freeCalls(kFreeCalls);
     if (options_.countsReshards)
       counts_ = countReshards(step->clone().module.get());
     makeInputs();
@@ -157,6 +160,8 @@ public:
     distributed.ranks = program_.ranks;
     distributed.dataParallel = program_.mesh.empty();
     distributed.gpu = options_.gpu;
+    if (options_.countsReshards && random_.chance(0.5))
+      distributed.topology = freeCalls.path();
     auto ranks = execute(std::move(*step), distributed, Phase::RunRanks);
     if (!ranks)
       return refused("on ranks", ranks.takeError());
@@ -219,17 +224,19 @@ private:
 } // namespace
 
 std::string ReshardCounts::text() const {
-  return std::to_string(plans) + " " + std::to_string(padded) + " " + std::to_string(farAboveBound);
+  return std::to_string(plans) + " " + std::to_string(withFewerCalls) + " " +
+         std::to_string(others) + " " + std::to_string(whereCallsAreFree);
 }
 
 void ReshardCounts::add(const std::string &report) {
   ReshardCounts more;
   std::istringstream stream(report);
-  if (!(stream >> more.plans >> more.padded >> more.farAboveBound))
+  if (!(stream >> more.plans >> more.withFewerCalls >> more.others >> more.whereCallsAreFree))
     return;
   plans += more.plans;
-  padded += more.padded;
-  farAboveBound += more.farAboveBound;
+  withFewerCalls += more.withFewerCalls;
+  others += more.others;
+  whereCallsAreFree += more.whereCallsAreFree;
 }
 
 Report checkProgram(Runner &runner, const Program &program, uint64_t seed,

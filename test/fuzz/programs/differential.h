@@ -10,8 +10,11 @@
 namespace coll::fuzz {
 
 struct DifferentialOptions {
-  bool countsReshards = false; // the report of a case that agrees holds the counts of its plans
-  std::string gpu;             // what the ranks run on, as "sm_90"; empty: the processor
+  // The report of a case that agrees holds the counts of its plans. Every other case is compiled
+  // for links on which bytes take time and calls none, so that data is routed wherever that saves
+  // bytes.
+  bool countsReshards = false;
+  std::string gpu; // what the ranks run on, as "sm_90"; empty: the processor
 };
 
 // Compiles and runs the program both ways, alone always on the processor, and compares all results:
@@ -20,11 +23,12 @@ struct DifferentialOptions {
 Report checkProgram(Runner &runner, const Program &program, uint64_t seed,
                     const DifferentialOptions &options);
 
-// Changes of sharding: how many, and how many send over a tenth more than every plan has to.
+// Changes of sharding, and how many of them send more bytes than every plan has to.
 struct ReshardCounts {
   int64_t plans = 0;
-  int64_t padded = 0; // their blocks have padding, which travels
-  int64_t farAboveBound = 0;
+  int64_t withFewerCalls = 0; // than a route, which sends the least
+  int64_t others = 0;
+  int64_t whereCallsAreFree = 0;
 
   std::string text() const;
   // Adds those of a report, if it holds any.
