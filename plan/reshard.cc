@@ -36,7 +36,7 @@ const MovePlan &ReshardPlanner::planned(const Reshard &reshard) {
   MovePlan &plan = entry->second;
   plan = searchMoves(mesh_, reshard, cost_);
   if (mesh_.numRanks() <= kMostCheckedRanks)
-    plan.fault = checkCertificate(certify(mesh_, reshard, plan, cost_));
+    plan.fault = checkCertificate(certify(mesh_, reshard, plan));
   return plan;
 }
 

@@ -48,6 +48,7 @@ struct MovePlan {
   // which is without padding (reshard_bound.h).
   int64_t wireBytes = 0, paddingBytes = 0, leastBytes = 0;
   Routing routing = Routing::Unneeded;
+  std::string reason; // why it sends more than that; empty where it does not
   // What the checker of certificates says against the plan: a fault of the planner.
   std::string fault;
 };

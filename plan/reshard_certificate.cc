@@ -1,33 +1,10 @@
 #include "plan/reshard_certificate.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace coll::plan {
 
-namespace {
-
-// What a plan with the least bytes would take, and why it was not chosen.
-std::string reasonOf(const MovePlan &plan, const CostModel &cost) {
-  std::string reason = plan.wireBytes - plan.paddingBytes == plan.leastBytes
-                           ? "blocks travel with their padding"
-                           : "collectives move whole blocks, and some elements more than once";
-  if (plan.routing == Routing::Slower && cost.isByBytes() && std::isinf(cost.messageBytes()))
-    return reason + "; nothing is routed";
-  if (plan.routing == Routing::Slower)
-    return reason + "; a route, which has more calls, takes longer " +
-           (cost.isByBytes() ? "where a call counts as much as " +
-                                   std::to_string(std::lround(cost.messageBytes() / 1e3)) + " KB"
-                             : "by the topology");
-  if (plan.routing == Routing::Kept)
-    return reason + "; reductions stay collectives, which share calls with others";
-  return reason;
-}
-
-} // namespace
-
-ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan,
-                           const CostModel &cost) {
+ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan) {
   ReshardCertificate certificate;
   certificate.mesh = mesh;
   certificate.reshard = reshard;
@@ -44,8 +21,7 @@ ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MoveP
       link = certificate.links.insert(link, {move.axes, 0});
     link->bytes += move.wireBytes;
   }
-  if (plan.wireBytes > plan.leastBytes)
-    certificate.reason = reasonOf(plan, cost);
+  certificate.reason = plan.reason;
   return certificate;
 }
 

@@ -27,7 +27,6 @@ struct ReshardCertificate {
   std::vector<Link> links; // in the order in which the steps first use them
   // As MovePlan has them.
   int64_t wireBytes = 0, paddingBytes = 0, leastBytes = 0;
-  // The reason why more bytes than the bound are sent; empty at the bound.
   std::string reason;
 
   // A line for each step and each link, then the sum beside the bound.
@@ -35,8 +34,7 @@ struct ReshardCertificate {
 };
 
 // `plan` is one of `reshard`.
-ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan,
-                           const CostModel &cost);
+ReshardCertificate certify(const Mesh &mesh, const Reshard &reshard, const MovePlan &plan);
 
 // Says what is wrong with a certificate, with the number of the step; empty if nothing is. Takes
 // time in proportion to ranks, steps and dimensions.

@@ -4,6 +4,7 @@
 #include "plan/route_move.h"
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -39,6 +40,23 @@ Routing routingOf(const Mesh &mesh, const Reshard &reshard, const CostModel &cos
   const bool isKept = onlyReduces(mesh, reshard.from, reshard.to) &&
                       leastCostOfRoute(mesh, reshard, reshard.from, cost) < plan.cost;
   return isKept ? Routing::Kept : Routing::Slower;
+}
+
+// Why `plan` sends more than the least bytes.
+std::string reasonOf(const MovePlan &plan, const CostModel &cost) {
+  std::string reason = plan.wireBytes - plan.paddingBytes == plan.leastBytes
+                           ? "blocks travel with their padding"
+                           : "collectives move whole blocks, and some elements more than once";
+  if (plan.routing == Routing::Slower && cost.isByBytes() && std::isinf(cost.messageBytes()))
+    return reason + "; nothing is routed";
+  if (plan.routing == Routing::Slower)
+    return reason + "; a route, which has more calls, takes longer " +
+           (cost.isByBytes() ? "where a call counts as much as " +
+                                   std::to_string(std::lround(cost.messageBytes() / 1e3)) + " KB"
+                             : "by the topology");
+  if (plan.routing == Routing::Kept)
+    return reason + "; reductions stay collectives, which share calls with others";
+  return reason;
 }
 
 // A* over the states of a reshard; the heuristic is the bound on the bytes that a rank still has to
@@ -301,8 +319,10 @@ MovePlan searchMoves(const Mesh &mesh, const Reshard &reshard, const CostModel &
     plan.wireBytes += std::min(move.wireBytes, INT64_MAX - plan.wireBytes);
   plan.paddingBytes = paddingBytes(mesh, reshard, plan.moves);
   plan.leastBytes = leastWireBytes(mesh, reshard);
-  if (plan.wireBytes > plan.leastBytes)
+  if (plan.wireBytes > plan.leastBytes) {
     plan.routing = routingOf(mesh, reshard, cost, plan);
+    plan.reason = reasonOf(plan, cost);
+  }
   return plan;
 }
 

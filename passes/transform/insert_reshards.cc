@@ -265,7 +265,7 @@ private:
       why +=
           "; its moves send " + std::to_string(plan.wireBytes) + " bytes" +
           (plan.paddingBytes > 0 ? ", " + std::to_string(plan.paddingBytes) + " of padding" : "") +
-          ", at least " + std::to_string(plan.leastBytes) + " are needed";
+          ", at least " + std::to_string(plan.leastBytes) + " are needed: " + plan.reason;
     return why;
   }
 

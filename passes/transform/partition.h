@@ -124,6 +124,7 @@ private:
   Value route(ReshardOp op, Value value, const Move &move);
   Value combineCells(ReshardOp op, Value value, const Move &move,
                      const ::coll::plan::RoutedSum &sum);
+  Value createBuffer(Location loc, RankedTensorType type, bool isFilled);
   Value runRounds(ReshardOp op, const Move &move, ArrayRef<::coll::plan::RouteRound> rounds,
                   Value source, Value buffer, ArrayRef<int64_t> idle);
   TypeAttr accumulationOf(ReductionKind kind, Type type);

@@ -45,6 +45,14 @@ SmallVector<int64_t> behindOnes(ArrayRef<int64_t> extent, int64_t rank) {
   return sizes;
 }
 
+/// Whether every rank receives all contributions to `cells` cells.
+bool fillsAll(const plan::RoutedSum &sum, int64_t contributions, int64_t ranks) {
+  int64_t pieces = 0;
+  for (const plan::RouteRound &round : sum.in)
+    pieces += static_cast<int64_t>(round.pieces.size());
+  return pieces == contributions * sum.cells * ranks;
+}
+
 /// The offsets of all dimensions of `rank` that `start` does not have are 0.
 SmallVector<int64_t> padded(ArrayRef<int64_t> start, int64_t rank) {
   SmallVector<int64_t> offsets(start);
@@ -112,7 +120,7 @@ Value FunctionPartitioner::combineCells(ReshardOp op, Value value, const Move &m
   SmallVector<int64_t> shape = {contributions, sum.cells + leavesIdle(sum.in, ranks)};
   shape.append(sum.extent.begin(), sum.extent.end());
   RankedTensorType type = typeOf(value).clone(shape);
-  Value stack = splat(loc, type, builder_.getZeroAttr(type.getElementType()));
+  Value stack = createBuffer(loc, type, fillsAll(sum, contributions, ranks));
   stack = runRounds(op, move, sum.in, value, stack, {0, sum.cells});
 
   ReductionKind kind = op.getSource().getPartialKind();
@@ -142,6 +150,13 @@ Value FunctionPartitioner::combineCells(ReshardOp op, Value value, const Move &m
   return createConversion(builder_, loc, total, type.getElementType());
 }
 
+/// A tensor for pieces to be put into; of zeros, unless all that is read of it is written first.
+Value FunctionPartitioner::createBuffer(Location loc, RankedTensorType type, bool isFilled) {
+  if (isFilled)
+    return tensor::EmptyOp::create(builder_, loc, type.getShape(), type.getElementType());
+  return splat(loc, type, builder_.getZeroAttr(type.getElementType()));
+}
+
 /// This rank's block of the route's result.
 Value FunctionPartitioner::route(ReshardOp op, Value value, const Move &move) {
   const int64_t ranks = getGroupSize(groupOf(plans_.axesOf(move.axes)), mesh_);
@@ -152,8 +167,11 @@ Value FunctionPartitioner::route(ReshardOp op, Value value, const Move &move) {
     behind = std::max(behind, longestIdle(sum.out, ranks));
   SmallVector<int64_t> shape(block);
   shape.front() += behind;
-  RankedTensorType type = typeOf(value).clone(shape);
-  Value buffer = splat(op.getLoc(), type, builder_.getZeroAttr(type.getElementType()));
+  bool hasPadding = false;
+  for (auto [split, extent] : llvm::zip(move.result.dims, op.getType().getShape()))
+    if (!split.axes.empty())
+      hasPadding |= split.block * getGroupSize(groupOf(plans_.axesOf(split.axes)), mesh_) != extent;
+  Value buffer = createBuffer(op.getLoc(), typeOf(value).clone(shape), !hasPadding);
   buffer = runRounds(op, move, move.rounds, value, buffer, block.front());
   for (const plan::RoutedSum &sum : move.sums)
     buffer =

@@ -4,6 +4,7 @@
 
 #include "plan/reshard_certificate.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace coll::plan::test {
@@ -11,8 +12,7 @@ namespace {
 
 ReshardCertificate certificateOf(const ReshardCase &reshard,
                                  const CostModel &cost = CostModel::byBytes()) {
-  return certify(reshard.mesh, reshard.reshard, searchMoves(reshard.mesh, reshard.reshard, cost),
-                 cost);
+  return certify(reshard.mesh, reshard.reshard, searchMoves(reshard.mesh, reshard.reshard, cost));
 }
 
 TEST(CertificateTest, NamesStepsLinksAndTheBound) {
@@ -213,6 +213,25 @@ TEST(CertificateTest, AllFalsifiedCertificatesAreFound) {
     ++falsified;
     EXPECT_NE(checkCertificate(certificate), "") << certificate.describe();
   }
+}
+
+TEST(CertificateTest, AllFalsifiedRoutesAreFound) {
+  int falsified = 0, sums = 0;
+  for (uint64_t seed = 0; falsified < 1000; ++seed) {
+    Random random(seed);
+    const ReshardCase reshard = randomCase(random);
+    ReshardCertificate certificate = certificateOf(reshard, CostModel::byBytes(0));
+    const auto route = std::find_if(certificate.steps.begin(), certificate.steps.end(),
+                                    [](const Move &step) { return step.kind == MoveKind::Route; });
+    if (route == certificate.steps.end() || !falsifyRoute(*route, random))
+      continue;
+    ++falsified;
+    sums += !route->sums.empty();
+    EXPECT_NE(checkCertificate(certificate), "")
+        << "seed " << seed << ": " << describe(reshard) << "\n"
+        << certificate.describe();
+  }
+  EXPECT_GT(sums, 100);
 }
 
 } // namespace

@@ -134,6 +134,20 @@ TEST(CostModelTest, WorkTakesTheTimeOfItsSlowestPart) {
 }
 
 // If links between hosts are slow, a sum over all ranks is scattered inside each host first.
+TEST(CostModelTest, CallsOfARouteFollowEachOther) {
+  const Mesh mesh{{{"x", 2}}};
+  const Traffic traffic = {1, 3000, 6000, 4};
+  EXPECT_DOUBLE_EQ(CostModel::byBytes(100).costOfPieces(traffic, 4), 3400);
+  Topology topology;
+  topology.hosts.push_back({"a", 2});
+  topology.hosts[0].cacheGbPerS = 24;
+  topology.links.push_back({"a", "a", 1, 5, 7});
+  const Result<CostModel> model = CostModel::overTopology(topology, mesh);
+  ASSERT_TRUE(model.ok()) << model.error();
+  // 4 calls of 12 us, 6 us on the link, and each byte four times in memory: 1 us.
+  EXPECT_DOUBLE_EQ(model->costOfPieces(traffic, 4), 48 + 6 + 1);
+}
+
 TEST(CostModelTest, SumsAreHierarchicalWhereLinksDiffer) {
   const Mesh mesh = meshOf({2, 4});
   const std::vector<int64_t> shape = {1 << 20};
