@@ -246,7 +246,10 @@ std::vector<int> routedAxes(const Mesh &mesh, const std::vector<int64_t> &shape,
 
 bool canBeRouted(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &from,
                  const Layout &to) {
-  return !shape.empty() && without(to.partial, from.partial).empty() &&
+  int64_t most = 16 * kMostRoutedRanks; // bytes of an element on all ranks
+  for (int64_t extent : shape)
+    most = saturatingProduct(most, extent);
+  return !shape.empty() && most < INT64_MAX && without(to.partial, from.partial).empty() &&
          mesh.sizeOf(routedAxes(mesh, shape, from, to)) <= kMostRoutedRanks &&
          leastWireBytes(mesh, {shape, 1, from, to}) > 0;
 }

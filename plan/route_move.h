@@ -28,7 +28,7 @@ std::vector<int> routedAxes(const Mesh &mesh, const std::vector<int64_t> &shape,
                             const Layout &to);
 
 // Whether planRoute() has an answer: something has to be sent, the target is partial over no other
-// axes than the source, and there are not too many ranks.
+// axes than the source, and there are neither too many ranks nor more bytes than can be counted.
 bool canBeRouted(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &from,
                  const Layout &to);
 

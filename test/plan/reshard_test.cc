@@ -138,6 +138,13 @@ TEST_F(ReshardTest, RoutesWhatCollectivesMoveTwice) {
   EXPECT_GT(sent, least);
 }
 
+TEST_F(ReshardTest, BytesBeyondAllCountsAreNotRouted) {
+  planner = ReshardPlanner(mesh, CostModel::byBytes(0));
+  shape = {int64_t{1} << 31, int64_t{1} << 31};
+  for (const std::string &moves : {plan({{0}, {1}}, {{1}, {}}), plan({{1}, {}}, {{0}, {}}, {0})})
+    EXPECT_EQ(moves.find("route"), std::string::npos) << moves;
+}
+
 // What sends more than the bound, by the reasons that a certificate gives.
 TEST(ReshardRandomTest, PlansDoWhatTheTargetSays) {
   for (uint64_t seed = 0; seed < 4000; ++seed) {
