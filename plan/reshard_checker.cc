@@ -4,8 +4,7 @@
 #include "plan/reshard_certificate.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
+#include <unordered_set>
 
 namespace coll::plan {
 
@@ -232,18 +231,26 @@ private:
     return -1;
   }
 
+  bool hasPadding(const Layout &layout) const {
+    for (size_t d = 0; d < layout.dims.size(); ++d)
+      if (layout.dims[d].block * groupSize(layout.dims[d].axes) != certificate_.reshard.shape[d])
+        return true;
+    return false;
+  }
+
   // The same without padding: bytes of elements of the tensor.
   int64_t validBytesOfStep(const Move &step, const Layout &before) const {
+    // The pieces of a route are inside the tensor.
+    if (step.kind == MoveKind::Route || (!hasPadding(before) && !hasPadding(step.result)))
+      return step.wireBytes;
     const int64_t n = groupSize(step.axes);
     int64_t elems = 0;
-    if (step.kind == MoveKind::Route)
-      return step.wireBytes;
     for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
       const int64_t after = common(rank, step.result, step.result);
       switch (step.kind) {
       case MoveKind::Slice:
       case MoveKind::MakePartial:
-      case MoveKind::Route: // whose pieces are inside the tensor
+      case MoveKind::Route:
         break;
       case MoveKind::AllGather:
       case MoveKind::AllToAll:
@@ -350,18 +357,23 @@ private:
   // Elements to which a rank that wants the sum holds a contribution.
   int64_t metByTargets() const {
     const Layout &from = certificate_.reshard.from, &to = certificate_.reshard.to;
-    std::set<std::vector<int64_t>> known;
+    std::vector<int> kept;
+    for (int axis : from.partial)
+      if (contains(to.partial, axis))
+        kept.push_back(axis);
+    std::unordered_set<int64_t> known; // what a rank holds and wants, as digits of one number
     int64_t elems = 0;
     for (size_t rank = 0; rank < coordinates_.size(); ++rank) {
-      std::vector<int64_t> parts;
+      int64_t number = 0;
+      auto append = [&](const std::vector<int> &axes) {
+        number = number * groupSize(axes) + positionOf(rank, axes);
+      };
       for (size_t d = 0; d < to.dims.size(); ++d) {
-        parts.push_back(positionOf(rank, from.dims[d].axes));
-        parts.push_back(positionOf(rank, to.dims[d].axes));
+        append(from.dims[d].axes);
+        append(to.dims[d].axes);
       }
-      for (int axis : from.partial)
-        if (contains(to.partial, axis))
-          parts.push_back(coordinates_[rank][static_cast<size_t>(axis)]);
-      if (known.insert(parts).second)
+      append(kept);
+      if (known.insert(number).second)
         elems += common(rank, from, to);
     }
     return elems;

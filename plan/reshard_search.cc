@@ -24,12 +24,20 @@ double costOfRoute(const Mesh &mesh, const CostModel &cost, const std::vector<in
   return cost.costOfPieces({maskOf(axes), mean, bytes.most, bytes.rounds}, bytes.rounds);
 }
 
-// No route from `from` costs less.
+// No route from `from` costs less: a rank whose block has elements of n blocks receives from n - 1.
 double leastCostOfRoute(const Mesh &mesh, const Reshard &reshard, const Layout &from,
                         const CostModel &cost) {
   const int64_t bytes = leastWireBytes(mesh, {reshard.shape, reshard.elemBytes, from, reshard.to});
+  int64_t blocks = 1;
+  for (size_t d = 0; d < reshard.shape.size(); ++d) {
+    // At the end of the dimension a block has less in it.
+    const int64_t have = std::max<int64_t>(from.dims[d].block, 1);
+    const int64_t want = std::min(reshard.to.dims[d].block, reshard.shape[d]);
+    blocks = saturatingProduct(blocks, std::max<int64_t>(1, (want + have - 1) / have));
+  }
+  const auto rounds = static_cast<int>(std::clamp<int64_t>(blocks - 1, 1, kMostRoutedRanks - 1));
   return costOfRoute(mesh, cost, routedAxes(mesh, reshard.shape, from, reshard.to),
-                     {bytes, bytes / mesh.numRanks(), 1});
+                     {bytes, bytes / mesh.numRanks(), rounds});
 }
 
 // What is to be said of a route in place of `plan`.
@@ -141,10 +149,13 @@ private:
            number, true});
   }
 
-  // A route moves all that has to be moved, so it follows nothing but reductions.
+  // A route moves all that has to be moved, so it follows nothing but reductions: all or none of
+  // them, so that few routes have to be planned.
   bool mayRoute(const Node &node) const {
-    const bool follows = node.parent < 0 || node.step.kind == MoveKind::AllReduce ||
-                         node.step.kind == MoveKind::ReduceScatter;
+    const bool isReduced =
+        node.parent >= 0 && space_.isReduced(node.state) &&
+        (node.step.kind == MoveKind::AllReduce || node.step.kind == MoveKind::ReduceScatter);
+    const bool follows = node.parent < 0 || isReduced;
     const Layout from = follows ? space_.layoutOf(node.state) : Layout();
     return follows && canBeRouted(mesh_, reshard_.shape, from, reshard_.to) &&
            !onlyReduces(mesh_, from, reshard_.to);

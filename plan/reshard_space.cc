@@ -264,6 +264,10 @@ int64_t Space::sizeOf(const AxisList &axes) const {
   return size;
 }
 
+bool Space::isReduced(const State &state) const {
+  return std::find(state.places.begin(), state.places.end(), kPending) == state.places.end();
+}
+
 AxisList Space::moved(const State &from, const State &to) const {
   // The blocks between two neighbours along an axis; 0 where it is in no dimension.
   auto strideOf = [&](const State &state, size_t axis) -> int64_t {

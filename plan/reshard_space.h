@@ -83,6 +83,8 @@ public:
   uint64_t meshMask(const AxisList &axes) const;
   int dimension(int dim) const { return dim < 0 ? -1 : dims_[static_cast<size_t>(dim)].number; }
   Layout layoutOf(const State &state) const;
+  // Whether no contributions are to be combined any more.
+  bool isReduced(const State &state) const;
   // The axes that two states place differently, in the order of the mesh.
   AxisList moved(const State &from, const State &to) const;
   // The number of the part that a rank has, by its position in the group over `axes`, counting

@@ -68,14 +68,11 @@ public:
     sent_.assign(static_cast<size_t>(ranks_), 0);
     summed_.assign(static_cast<size_t>(ranks_), 0);
     // The elements that the same ranks hold and the same ranks want.
-    using Begins = std::vector<int64_t>;
-    std::map<std::pair<Begins, Begins>, Region> cells;
-    for (const Region &held : held_)
-      for (const Region &wanted : wanted_)
-        if (Region both = intersect(held, wanted); volume(both) > 0)
-          cells.emplace(std::pair(held.begin, wanted.begin), std::move(both));
-    for (const auto &[begins, cell] : cells)
-      addCell(cell, ranksWith(held_, begins.first), ranksWith(wanted_, begins.second));
+    const std::vector<Sharers> holders = sharersOf(held_), targets = sharersOf(wanted_);
+    for (const Sharers &held : holders)
+      for (const Sharers &wanted : targets)
+        if (const Region cell = intersect(*held.block, *wanted.block); volume(cell) > 0)
+          addCell(cell, held.ranks, wanted.ranks);
     std::vector<RoutedSum> sums;
     for (const auto &[extent, pieces] : pieces_)
       sums.push_back(
@@ -116,13 +113,25 @@ private:
     return difference(region.begin, blocks[static_cast<size_t>(rank)].begin);
   }
 
-  static std::vector<int64_t> ranksWith(const std::vector<Region> &blocks,
-                                        const std::vector<int64_t> &begin) {
+  // Ranks that have the same block, ascending.
+  struct Sharers {
+    const Region *block;
     std::vector<int64_t> ranks;
-    for (size_t rank = 0; rank < blocks.size(); ++rank)
-      if (blocks[rank].begin == begin && volume(blocks[rank]) > 0)
-        ranks.push_back(static_cast<int64_t>(rank));
-    return ranks;
+  };
+
+  static std::vector<Sharers> sharersOf(const std::vector<Region> &blocks) {
+    std::map<std::vector<int64_t>, Sharers> byBegin;
+    for (size_t rank = 0; rank < blocks.size(); ++rank) {
+      if (volume(blocks[rank]) == 0)
+        continue;
+      Sharers &sharers = byBegin[blocks[rank].begin];
+      sharers.block = &blocks[rank];
+      sharers.ranks.push_back(static_cast<int64_t>(rank));
+    }
+    std::vector<Sharers> result;
+    for (auto &[begin, sharers] : byBegin)
+      result.push_back(std::move(sharers));
+    return result;
   }
 
   // The ranks that combine contributions share the cell.

@@ -21,7 +21,7 @@
 namespace coll::plan {
 
 // Larger groups are not routed.
-inline constexpr int64_t kMostRoutedRanks = 64;
+inline constexpr int64_t kMostRoutedRanks = 32;
 
 // The axes along which ranks trade elements, in the order of the mesh.
 std::vector<int> routedAxes(const Mesh &mesh, const std::vector<int64_t> &shape, const Layout &from,
