@@ -100,6 +100,15 @@ double CostModel::cost(const Traffic &traffic,
   return cost(traffic, measure(next));
 }
 
+double CostModel::leastPerByte() const {
+  if (isByBytes())
+    return 1;
+  double fastest = 0;
+  for (const Topology::Link &link : topology_.links)
+    fastest = std::max(fastest, link.gbPerS);
+  return fastest > 0 ? 1 / (fastest * 1e3) : 0;
+}
+
 double CostModel::costOfPieces(const Traffic &traffic, int calls) const {
   if (isByBytes())
     return traffic.meanBytes + calls * messageBytes_;

@@ -63,6 +63,8 @@ public:
   // copied out of blocks and into blocks.
   double costOfPieces(const Traffic &traffic, int calls) const;
   double costOfWork(const Work &work) const;
+  // No byte that an average rank sends costs less.
+  double leastPerByte() const;
   // The cost of a step that moves nothing between ranks: less than any collective, but not 0.
   double localCost() const { return kLocal; }
   bool isByBytes() const { return hostOf_.empty(); }

@@ -72,7 +72,7 @@ std::string reasonOf(const MovePlan &plan, const CostModel &cost) {
 class Search {
 public:
   Search(const Mesh &mesh, const Reshard &reshard, const CostModel &cost)
-      : mesh_(mesh), reshard_(reshard), cost_(cost),
+      : mesh_(mesh), reshard_(reshard), cost_(cost), perByte_(cost.leastPerByte()),
         space_(mesh, reshard, /*addsDimension=*/!cost.isByBytes()) {}
 
   // False where there are too many states.
@@ -126,7 +126,7 @@ private:
       nodes_.emplace_back();
     Node &node = nodes_[entry->second];
     if (isNew)
-      node.left = cost_.isByBytes() ? space_.missingBytes(state) : 0;
+      node.left = perByte_ * space_.missingBytes(state);
     else if (node.cost <= cost)
       return;
     node.state = state;
@@ -270,6 +270,7 @@ private:
   const Mesh &mesh_;
   const Reshard &reshard_;
   const CostModel &cost_;
+  double perByte_;
   Space space_;
   std::vector<Node> nodes_;
   std::unordered_map<State, size_t, StateHash> numbers_;
