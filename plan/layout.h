@@ -22,7 +22,7 @@ inline int64_t saturatingProduct(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-// Of lists of axes.
+// Whether a list of axes has one, and a list without those of another.
 bool contains(const std::vector<int> &axes, int axis);
 std::vector<int> without(const std::vector<int> &axes, const std::vector<int> &others);
 

@@ -43,11 +43,11 @@ double leastCostOfRoute(const Mesh &mesh, const Reshard &reshard, const Layout &
 // What is to be said of a route in place of `plan`.
 Routing routingOf(const Mesh &mesh, const Reshard &reshard, const CostModel &cost,
                   const MovePlan &plan) {
+  if (plan.cost <= leastCostOfRoute(mesh, reshard, reshard.from, cost))
+    return Routing::Slower;
   if (!canBeRouted(mesh, reshard.shape, reshard.from, reshard.to))
     return Routing::Impossible;
-  const bool isKept = onlyReduces(mesh, reshard.from, reshard.to) &&
-                      leastCostOfRoute(mesh, reshard, reshard.from, cost) < plan.cost;
-  return isKept ? Routing::Kept : Routing::Slower;
+  return onlyReduces(mesh, reshard.from, reshard.to) ? Routing::Kept : Routing::Slower;
 }
 
 // Why `plan` sends more than the least bytes.
