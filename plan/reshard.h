@@ -62,8 +62,8 @@ struct TargetsPlan {
 };
 
 // Plans for one mesh. Every plan is kept, so that a second question is a look-up, and its
-// certificate is checked where the mesh is no larger than kMostCheckedRanks. For one thread at a
-// time.
+// certificate is checked where the mesh is no larger than kMostCheckedRanks and bytes can be
+// counted. For one thread at a time.
 class ReshardPlanner {
 public:
   static constexpr int64_t kMostCheckedRanks = 1024;
