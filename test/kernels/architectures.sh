@@ -9,14 +9,9 @@ if [ -z "$compiler" ]; then
 fi
 cd "$(dirname "$0")/../.."
 mkdir -p "$out"
-# ccache keeps objects, but no code for a GPU alone, which takes less time to make.
-if command -v ccache >/dev/null; then
-  compile() { ccache "$compiler" -gencode=arch="${arch/sm_/compute_}",code="$arch" -c "$@"; }
-else
-  compile() { "$compiler" -arch="$arch" -cubin "$@"; }
-fi
 for kernel in $(cd runtime/kernels && ls *.cu */*.cu | grep -v '^root_update/'); do
-  compile -std=c++17 --expt-relaxed-constexpr -I. -Ofc=max -o "$out/${kernel//\//_}.$arch" "runtime/kernels/$kernel"
+  "$compiler" -std=c++17 --expt-relaxed-constexpr -I. -arch="$arch" -Ofc=max -cubin \
+    -o "$out/${kernel//\//_}.$arch" "runtime/kernels/$kernel"
 done
 # The root update is many instances of the same code, so one optimizer is compiled for all.
 "$compiler" -std=c++17 --expt-relaxed-constexpr -I. -arch="$arch" -Ofc=max -ptx \

@@ -162,8 +162,9 @@ TEST(ReshardRandomTest, PlansDoWhatTheTargetSays) {
     EXPECT_EQ(sent, plan->wireBytes) << movesOf(reshard.mesh, *plan);
     EXPECT_GE(plan->wireBytes, plan->leastBytes) << movesOf(reshard.mesh, *plan);
     EXPECT_EQ(plan->wireBytes > plan->leastBytes, plan->routing != Routing::Unneeded);
-    if (areCallsFree)
+    if (areCallsFree) {
       EXPECT_NE(plan->routing, Routing::Slower) << movesOf(reshard.mesh, *plan);
+    }
     if (HasFailure())
       return;
   }
