@@ -15,7 +15,7 @@
 namespace coll::plan {
 
 // Where one rank's block lies along one dimension.
-struct Place {
+struct Range {
   int64_t begin = 0, length = 0;
 };
 
@@ -53,7 +53,7 @@ public:
     return position;
   }
 
-  Place placeOf(size_t rank, const Split &split) const {
+  Range placeOf(size_t rank, const Split &split) const {
     return {positionOf(rank, split.axes) * split.block, split.block};
   }
 

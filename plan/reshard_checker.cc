@@ -142,7 +142,7 @@ private:
     const int64_t n = groupSize(step.axes);
     for (size_t rank = 0; rank < coordinates_.size(); ++rank)
       for (size_t d = 0; d < before.dims.size(); ++d) {
-        const Place have = placeOf(rank, before.dims[d]), get = placeOf(rank, step.result.dims[d]);
+        const Range have = placeOf(rank, before.dims[d]), get = placeOf(rank, step.result.dims[d]);
         const int64_t mine = positionOf(rank, step.axes);
         bool fits = have.begin == get.begin && have.length == get.length;
         if (static_cast<int>(d) == step.split) {
@@ -177,8 +177,8 @@ private:
       const int64_t mine = positionOf(rank, step.axes);
       const size_t source = peerOf(rank, step.axes, sourceOf[static_cast<size_t>(mine)]);
       for (size_t d = 0; d < before.dims.size(); ++d) {
-        const Place have = placeOf(source, before.dims[d]);
-        const Place get = placeOf(rank, step.result.dims[d]);
+        const Range have = placeOf(source, before.dims[d]);
+        const Range get = placeOf(rank, step.result.dims[d]);
         if (have.begin != get.begin || have.length != get.length)
           return "rank " + std::to_string(rank) + " receives " + textOf(have) + " of dimension " +
                  std::to_string(d) + " for " + textOf(get);
@@ -187,7 +187,7 @@ private:
     return {};
   }
 
-  static std::string textOf(Place place) {
+  static std::string textOf(Range place) {
     return std::to_string(place.length) + " elements from " + std::to_string(place.begin);
   }
 
@@ -317,7 +317,7 @@ private:
   int64_t common(size_t rank, const Layout &a, const Layout &b) const {
     int64_t elems = 1;
     for (size_t d = 0; d < a.dims.size(); ++d) {
-      const Place x = placeOf(rank, a.dims[d]), y = placeOf(rank, b.dims[d]);
+      const Range x = placeOf(rank, a.dims[d]), y = placeOf(rank, b.dims[d]);
       const int64_t end =
           std::min({x.begin + x.length, y.begin + y.length, certificate_.reshard.shape[d]});
       elems *= std::max<int64_t>(0, end - std::max(x.begin, y.begin));

@@ -10,18 +10,18 @@ namespace {
 
 // A box of the tensor.
 struct Box {
-  std::vector<Place> sides;
+  std::vector<Range> sides;
 
   int64_t volume() const {
     int64_t elems = 1;
-    for (const Place &side : sides)
+    for (const Range &side : sides)
       elems *= side.length;
     return elems;
   }
   bool operator==(const Box &other) const {
     return std::equal(
         sides.begin(), sides.end(), other.sides.begin(), other.sides.end(),
-        [](const Place &a, const Place &b) { return a.begin == b.begin && a.length == b.length; });
+        [](const Range &a, const Range &b) { return a.begin == b.begin && a.length == b.length; });
   }
 };
 
@@ -92,7 +92,7 @@ private:
              const std::vector<int64_t> &extent, Box &box) const {
     box.sides.clear();
     for (size_t d = 0; d < shape_.size(); ++d) {
-      const Place block = places_.placeOf(rank, layout.dims[d]);
+      const Range block = places_.placeOf(rank, layout.dims[d]);
       const int64_t begin = block.begin + start[d];
       if (start[d] < 0 || extent[d] < 0 || start[d] + extent[d] > block.length ||
           begin + extent[d] > shape_[d])
@@ -145,7 +145,7 @@ private:
         }
     int64_t wanted = 1;
     for (size_t d = 0; d < shape_.size(); ++d) {
-      const Place block = places_.placeOf(rank, route_.result.dims[d]);
+      const Range block = places_.placeOf(rank, route_.result.dims[d]);
       wanted *= std::clamp<int64_t>(shape_[d] - block.begin, 0, block.length);
     }
     return elems == wanted ? "" : "does not receive all elements of its block";

@@ -42,10 +42,12 @@ def tool(tools, name):
 
 
 def milliseconds(options, step, *more):
-    text = subprocess.run([*tool(options.tools, "coll-run"), str(step), "--ranks=4", f"--steps={options.steps}",
+    done = subprocess.run([*tool(options.tools, "coll-run"), str(step), "--ranks=4", f"--steps={options.steps}",
                            f"--device={options.device}", f"--backend={options.backend}", *more],
-                          capture_output=True, text=True, check=True)
-    return float(re.search(r"([0-9.]+) ms/step", text.stdout + text.stderr)[1])
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return float(re.search(r"([0-9.]+) ms/step", done.stdout + done.stderr)[1])
 
 
 def main():
