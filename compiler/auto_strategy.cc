@@ -364,14 +364,28 @@ private:
     tryAll(std::move(plans));
   }
 
-  /// Splits one group after the other in the way that is fastest, and starts again after a gain.
+  /// From the best plan and from data parallelism: with few arguments split it may be the best
+  /// plan, however slow it is with none.
   void refine() {
-    int64_t left = std::clamp(kOperationBudget / std::max<int64_t>(operations_, 1),
-                              kLeastRefinements, kMostRefinements);
+    const int64_t most = std::clamp(kOperationBudget / std::max<int64_t>(operations_, 1),
+                                    kLeastRefinements, kMostRefinements);
+    std::vector<PlanCandidate> starts = {best()};
+    auto data = llvm::find_if(plans_, [](const PlanCandidate &plan) {
+      return plan.strategy == "data" && plan.shards.empty();
+    });
+    if (data != plans_.end() && starts.front().strategy != "data")
+      starts.push_back(*data);
+    for (const PlanCandidate &start : starts)
+      refine(start, most / int64_t(starts.size()));
+  }
+
+  /// Splits one group after the other in the way that is fastest, and starts again after a gain,
+  /// for as many plans as are left.
+  void refine(PlanCandidate start, int64_t left) {
     for (bool gained = true; gained && left > 0;) {
       gained = false;
       for (const ArgumentGroup &group : groups_.folded) {
-        const PlanCandidate before = best();
+        const PlanCandidate before = start;
         std::vector<MeshAxisOption> mesh = llvm::cantFail(parseMesh(before.mesh));
         std::vector<PlanCandidate> plans;
         for (const std::string &sharding : listShardings(group, mesh)) {
@@ -383,10 +397,14 @@ private:
           });
           plan.shards.push_back(group.pattern + ": " + sharding);
         }
+        const size_t known = plans_.size();
         tryAll(std::move(plans), folded_ ? &before : nullptr);
+        for (size_t i = known; i < plans_.size(); ++i)
+          if (isBetter(plans_[i], start))
+            start = plans_[i];
         if (left <= 0)
           return;
-        gained |= isBetter(best(), before);
+        gained |= isBetter(start, before);
       }
     }
   }

@@ -7,9 +7,9 @@
 //   1. every strategy over every factorisation of the ranks into one, two and three axes; of large
 //      steps into three for the best of them; a step with few arguments instead tries every
 //      sharding of each;
-//   2. starting from the best plan, one group of arguments after the other is split in another way,
-//      as long as that is faster. Arguments of repeated layers are one group; a parameter is split
-//      alone, and together with its optimizer's state;
+//   2. starting from the best plan, and from data parallelism, one group of arguments after the
+//      other is split in another way, as long as that is faster. Arguments of repeated layers are
+//      one group; a parameter is split alone, and together with its optimizer's state;
 //   3. these shardings are tried with the next best strategies, too.
 //
 // Predictions do not tell plans apart whose times differ by less than 0.3 %. Among the plans that

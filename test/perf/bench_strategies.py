@@ -7,7 +7,8 @@ Two plans of auto are measured: the one that is predicted to be best, and the on
 that are. A plan that is also written by hand is measured once. Where a processor is left for the thread that calls the
 steps, ranks are kept on processors of their own (--cores, COLL_AFFINITY=compact); where not, that thread is rank 0, so
 that none has to wake up. Plans take turns; a plan's time is its median step, in the median turn. On a machine with
-other work (--busy) it is its fastest step.
+other work (--busy) it is its fastest step. Every other turn says which plan by hand is the best one, and the turns
+between are compared: the least of many times is less than its plan takes.
 """
 
 import argparse
@@ -166,9 +167,9 @@ class Bench:
         return min(found, key=lambda row: float(row[0]) * UNITS[row[1]])[2] if found else None
 
     def load(self, name):
-        if name in EXPORTS:
-            return EXPORTS[name](self.folder)
         where = self.options.data / name
+        if name in EXPORTS and not where.exists():
+            return EXPORTS[name](self.folder)
         step = [str(where / "step.mlir"), f"--state-args={json.loads((where / 'meta.json').read_text())['state_args']}"]
         return step, [f"--data={where / 'reference.npz'}"] if (where / "reference.npz").exists() else []
 
@@ -195,9 +196,9 @@ class Bench:
                 took = self.measure(step, data, shlex.split(plan), steps[plan])
                 times[plan] += [took] if took else []
         middle = min if self.options.busy else statistics.median
-        measured = {plan: middle(took) for plan, took in times.items() if took}
+        measured = {plan: middle(took[1::2]) for plan, took in times.items() if len(took) > 1}
         hand = [plan for plan in hand if plan in measured]
-        peer = min(hand, key=measured.get)
+        peer = min(hand, key=lambda plan: middle(times[plan][::2]))
         for how, plan in chosen.items():
             if plan in measured:
                 put_row({**begin_row(f"bench_strategies.py --ranks={self.options.ranks} {name}"), "run": how + (", busy" if self.options.busy else ""), "case": name, "size": f"{self.options.ranks} ranks", "metric": "us a step", "ours": round(measured[plan], 1),
@@ -216,7 +217,7 @@ def main():
     parser.add_argument("--cores", help="processors that ranks run on, as taskset takes them")
     parser.add_argument("--topology", type=pathlib.Path, help="what coll-info measured when the machine was quiet")
     parser.add_argument("--seconds", type=float, default=0.2, help="of steps in one measurement")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=10, help="turns of a plan, two or more")
     parser.add_argument("--busy", action="store_true", help="the machine has other work")
     parser.add_argument("--all", action="store_true", help="also says what each plan took: predicted, measured")
     parser.add_argument("--out", type=pathlib.Path)

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -82,6 +83,29 @@ TEST(ThreadsBackendTest, ManyInFlightOfAllSizes) {
         ASSERT_EQ(dst[i], std::vector<float>(src[i].size(), expected)) << "operation " << i;
       }
     });
+}
+
+int64_t threadCpuUs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+}
+
+// A rank that has a core polls for 2 ms; where that is in vain, it sleeps early in the next calls.
+TEST(ThreadsBackendTest, ARankThatPollsInVainSleepsEarly) {
+  constexpr int kCalls = 25;
+  onRanks(2, [](Endpoint &, Communicator &group, int rank) {
+    std::vector<float> src = {1}, dst = {0};
+    const int64_t before = threadCpuUs();
+    for (int i = 0; i < kCalls; ++i) {
+      if (rank == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ASSERT_TRUE(group.run(sumOf(src, dst)).ok());
+    }
+    if (rank == 0) {
+      EXPECT_LT(threadCpuUs() - before, kCalls * 1000);
+    }
+  });
 }
 
 // The last to come starts its call and looks no more: the others are asleep and go on.

@@ -27,9 +27,9 @@ namespace {
 constexpr int64_t kSide = 256;                          // of square matrices
 constexpr int64_t kLargeElems = 2 << 20;                // of f32: larger than the caches of cores
 constexpr int64_t kPieceElems = plan::kCachedBytes / 4; // as a kernel of a small step has them
-// Ranks do not come to a call of a step together. If the work before it, as long as the copy of a
-// piece, differs by an eighth, a call takes as long as calls of measured steps do (test/perf,
-// strategies.jsonl): about 1 us on a core of 2025.
+constexpr int64_t kSumElems = 256 << 10;                // of gradients that caches of cores hold
+// Ranks do not come to a call of a step together: the work before it, here the copy of a piece,
+// differs by an eighth in measured steps (test/perf, strategies.jsonl).
 constexpr int64_t kUneven = kPieceElems / 16;
 constexpr int64_t kSmallSide = 8, kMatrices = 256; // of a batch of products
 constexpr int64_t kRowElems = 1, kRows = 8 << 10;  // that are looked up in a piece
@@ -38,14 +38,17 @@ constexpr int kMostRanks = 8;
 // A tenth of the batches of turns are faster than what counts: slower ones have other programs'
 // work in them, and in the fastest no rank waits for another.
 constexpr int kBatches = 60, kTurns = 20;
+constexpr size_t kPairs = 400; // of calls behind work
 
 // Microseconds until the slowest of ranks that work at once is done.
 struct Times {
-  double product = 0, copy = 0;        // of matrices, and of large tensors
-  double smallCall = 0, largeCall = 0; // all_gather of an element a rank, of large tensors
-  double piece = 0, pieceAndCall = 0;  // a short copy, and uneven ones with small calls behind them
-  double kernel = 0, matrices = 0;     // one small product, and a batch of them
-  double rows = 0;                     // copies of rows that do not follow one another
+  double product = 0, copy = 0;      // of matrices, and of large tensors
+  double smallCall = 0;              // all_gather of an element a rank
+  double write = 0, writeAndSum = 0; // a tensor that a rank writes, and its all_reduce behind that
+  double piece = 0;                  // a short copy
+  double callBehindWork = 0;         // as smallCall, for ranks that do not come together; a mean
+  double kernel = 0, matrices = 0;   // one small product, and a batch of them
+  double rows = 0;                   // copies of rows that do not follow one another
 };
 
 // One rank of those that measure together.
@@ -62,17 +65,16 @@ public:
     COLL_RETURN_IF_ERROR(time(times.product, 1, [&] { return multiply(); }));
     COLL_RETURN_IF_ERROR(time(times.copy, 1, [&] { return copy(kLargeElems); }));
     COLL_RETURN_IF_ERROR(time(times.smallCall, kTurns, [&] { return gather(1); }));
-    COLL_RETURN_IF_ERROR(time(times.largeCall, 1, [&] { return gather(kLargeElems / ranks_); }));
+    COLL_RETURN_IF_ERROR(time(times.write, 1, [&] { return write(); }));
+    COLL_RETURN_IF_ERROR(time(times.writeAndSum, 1, [&]() -> rt::Status {
+      COLL_RETURN_IF_ERROR(write()); // as a step does, so that the others have to fetch it
+      return sum();
+    }));
     COLL_RETURN_IF_ERROR(time(times.piece, kTurns, [&] { return copy(kPieceElems); }));
     COLL_RETURN_IF_ERROR(time(times.kernel, kTurns, [&] { return multiplySmall(1); }));
     COLL_RETURN_IF_ERROR(time(times.matrices, 1, [&] { return multiplySmall(kMatrices); }));
     COLL_RETURN_IF_ERROR(time(times.rows, 1, [&] { return copyRows(); }));
-    int turn = 0;
-    return time(times.pieceAndCall, kTurns, [&]() -> rt::Status {
-      const bool isLonger = (rank_ + turn++) % 2 == 0; // by turns
-      COLL_RETURN_IF_ERROR(copy(kPieceElems + (isLonger ? kUneven : -kUneven)));
-      return gather(1);
-    });
+    return timeBehindWork(times.callBehindWork);
   }
 
 private:
@@ -84,6 +86,21 @@ private:
     call.src = from;
     call.dst = to;
     call.count = elems;
+    return group_.run(call);
+  }
+
+  rt::Status write() {
+    for (int64_t i = 0; i < kSumElems; ++i)
+      source_[static_cast<size_t>(i)] += 1;
+    return {};
+  }
+
+  rt::Status sum() {
+    rt::Call call;
+    call.kind = rt::OpKind::AllReduce;
+    call.src = source_.data();
+    call.dst = target_.data();
+    call.count = kSumElems;
     return group_.run(call);
   }
 
@@ -138,6 +155,27 @@ private:
     }
     std::nth_element(times.begin(), times.begin() + kBatches / 10, times.end());
     us = times[kBatches / 10];
+    return {};
+  }
+
+  // The mean over the ranks of what a call takes: of the median pair, in which each rank is late
+  // once.
+  rt::Status timeBehindWork(double &us) {
+    std::array<float, kPairs> times{};
+    for (size_t turn = 0; turn < 2 * kPairs; ++turn) {
+      const bool isLonger = (static_cast<size_t>(rank_) + turn) % 2 == 0;
+      const int64_t elems = kPieceElems + (isLonger ? kUneven : -kUneven);
+      std::copy(source_.begin(), source_.begin() + elems, target_.begin());
+      const auto start = std::chrono::steady_clock::now();
+      COLL_RETURN_IF_ERROR(gather(1));
+      const std::chrono::duration<float, std::micro> took =
+          std::chrono::steady_clock::now() - start;
+      times[turn / 2] += took.count() / 2;
+    }
+    std::nth_element(times.begin(), times.begin() + kPairs / 2, times.end());
+    const float mine = times[kPairs / 2];
+    COLL_RETURN_IF_ERROR(gather(&mine, target_.data(), 1));
+    us = std::accumulate(target_.begin(), target_.begin() + ranks_, 0.0) / double(ranks_);
     return {};
   }
 
@@ -224,11 +262,11 @@ void describeHost(const Times &times, plan::Topology::Host &host) {
 // the wait for the slowest rank.
 void describeLink(const Times &times, int ranks, plan::Topology::Link &link) {
   const double rounds = std::ceil(std::log2(ranks));
-  const double bytes = static_cast<double>(kLargeElems / ranks * (ranks - 1)) * 4;
-  const double call = times.pieceAndCall - times.piece - times.smallCall;
-  link.gbPerS = rounded(bytes / std::max(times.largeCall - times.smallCall, 0.001) * 1e-3);
+  const double bytes = 2.0 * 4.0 * kSumElems * (ranks - 1) / ranks;
+  const double sum = times.writeAndSum - times.write - 2 * times.smallCall;
+  link.gbPerS = rounded(bytes / std::max(sum, 0.001) * 1e-3);
   link.latencyUs = rounded(std::max(times.smallCall / rounds, 0.001));
-  link.callUs = rounded(std::max(call, 0.001));
+  link.callUs = rounded(std::max(times.callBehindWork - times.smallCall, 0.001));
 }
 
 } // namespace

@@ -14,11 +14,7 @@ constexpr int kPollsPerLook = 16;
 constexpr int kEagerPolls = 200;
 // Polls without yielding, if every rank has a core.
 constexpr int kBusyPolls = 2000;
-// If other programs use the cores, a thread that yields waits for their time slices, but a thread
-// that sleeps is woken before them. After a yield that took this long, the next waits sleep without
-// yielding.
 constexpr std::chrono::microseconds kLongYield{500};
-constexpr int kWaitsAfterLongYield = 256;
 
 void relax() {
 #if defined(__x86_64__)
@@ -178,8 +174,12 @@ bool ThreadsEndpoint::spin(ThreadsRequest &request) {
   };
   if (isFinished())
     return true;
+  const bool sleepsEarly = earlySleeps_ > 0;
+  if (sleepsEarly)
+    --earlySleeps_;
   Clock::time_point now = Clock::now();
-  const Clock::time_point end = now + std::chrono::microseconds(world_.spinUs());
+  const Clock::time_point end =
+      now + std::chrono::microseconds(sleepsEarly ? world_.earlySpinUs() : world_.spinUs());
   for (int polls = world_.coreForEachRank() ? kBusyPolls : 0; polls > 0; polls -= kPollsPerLook) {
     for (int i = 0; i < kPollsPerLook; ++i) {
       relax();
@@ -189,15 +189,20 @@ bool ThreadsEndpoint::spin(ThreadsRequest &request) {
     if ((now = Clock::now()) >= end)
       return false;
   }
-  if (waitsWithoutYield_ > 0)
-    --waitsWithoutYield_;
-  while (now < end && waitsWithoutYield_ == 0) {
+  while (now < end && !sleepsEarly) {
     const Clock::time_point before = now;
     sched_yield();
-    if ((now = Clock::now()) - before > kLongYield)
-      waitsWithoutYield_ = kWaitsAfterLongYield;
-    if (isFinished())
+    now = Clock::now();
+    const bool finished = isFinished(), inVain = !finished && now >= end;
+    if (now - before > kLongYield || (inVain && world_.spinUs() > world_.earlySpinUs())) {
+      earlySleeps_ = nextEarlySleeps_;
+      nextEarlySleeps_ = std::min(4 * nextEarlySleeps_, kMostEarlySleeps);
+      return finished;
+    }
+    if (finished) {
+      nextEarlySleeps_ = kEarlySleeps;
       return true;
+    }
   }
   return false;
 }

@@ -87,7 +87,12 @@ private:
   int rank_;
   std::vector<ThreadsRequest *> pending_; // not Finished
   std::vector<std::unique_ptr<ThreadsRequest>> started_;
-  int waitsWithoutYield_ = 0; // number of next waits that do not yield, because a yield took long
+  // If other programs use the cores, a thread that yields waits for their time slices, and one that
+  // polls in vain loses its own, but a thread that sleeps is woken before them. After a long yield,
+  // and after long polls in vain, the next waits poll for a short time and do not yield: each time
+  // four times as many of them.
+  static constexpr int kEarlySleeps = 256, kMostEarlySleeps = 64 << 10;
+  int earlySleeps_ = 0, nextEarlySleeps_ = kEarlySleeps;
 };
 
 class ThreadsCommunicator final : public Communicator {

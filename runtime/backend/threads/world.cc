@@ -7,8 +7,8 @@
 namespace coll::rt::threads {
 
 World::World(const BackendOptions &options)
-    : options_(options), spinUs_(envInt(EnvVar::SpinUs)), numCores_(numAllowedProcessors()),
-      ranks_(static_cast<size_t>(options.numRanks)) {}
+    : options_(options), numCores_(numAllowedProcessors()), spinUs_(rt::spinUs(coreForEachRank())),
+      earlySpinUs_(rt::spinUs(false)), ranks_(static_cast<size_t>(options.numRanks)) {}
 
 World::~World() = default;
 

@@ -48,17 +48,18 @@ public:
 
   void wakeAll();
 
-  // How long a rank polls before it sleeps, and whether it may poll without yielding because every
-  // rank has a core.
+  // How long a rank polls before it sleeps; where that was of no use lately; and whether it may
+  // poll without yielding because every rank has a core.
   int64_t spinUs() const { return spinUs_; }
+  int64_t earlySpinUs() const { return earlySpinUs_; }
   bool coreForEachRank() const { return options_.numRanks <= numCores_; }
   // Cores that this process may use.
   int numCores() const { return numCores_; }
 
 private:
   BackendOptions options_;
-  int64_t spinUs_;
   int numCores_;
+  int64_t spinUs_, earlySpinUs_;
   std::vector<RankState> ranks_;
 
   std::mutex groupsMutex_;
