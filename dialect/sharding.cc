@@ -83,7 +83,7 @@ bool ShardingAttr::isReplicated() const {
 }
 
 ShardingAttr ShardingAttr::withoutPartial() const {
-  return get(getContext(), getMesh(), getDims());
+  return isPartial() ? get(getContext(), getMesh(), getDims()) : *this;
 }
 
 int64_t coll::getNumShards(MeshOp mesh, DimShardingAttr dim) {

@@ -7,13 +7,14 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "passes/analysis/loop_count.h"
 #include "passes/analysis/proof/uniform_values.h"
 #include "passes/analysis/rank_groups.h"
 #include "passes/passes.h"
 #include "passes/transform/collectives/pack.h"
+#include "llvm/ADT/BitVector.h"
 
+#include <optional>
 #include <queue>
 
 namespace mlir::coll {
@@ -62,11 +63,11 @@ public:
       number_[&op] = ops_.size();
       ops_.push_back(&op);
       SmallVector<unsigned> &before = before_.emplace_back();
-      llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
-      getUsedValuesDefinedAbove(op.getRegions(), values);
-      for (Value value : values)
-        if (Operation *maker = value.getDefiningOp(); maker && maker->getBlock() == &block)
-          before.push_back(number_.lookup(maker));
+      op.walk([&](Operation *user) { // what regions use is defined in them or above
+        for (Value value : user->getOperands())
+          if (Operation *maker = value.getDefiningOp(); maker && maker->getBlock() == &block)
+            before.push_back(number_.lookup(maker));
+      });
       if (canCombine(&op) || isMemoryEffectFree(&op))
         continue;
       if (effect)
@@ -84,15 +85,17 @@ public:
       int64_t bytes = 0;
     };
     std::vector<unsigned> depths(ops_.size());
+    llvm::BitVector isAlike(ops_.size());
     llvm::MapVector<unsigned, Open> open; // by depth
     SmallVector<Bucket> full;
     for (auto [i, op] : llvm::enumerate(ops_)) {
       for (unsigned before : before_[i])
-        depths[i] = std::max(depths[i], depths[before] + areAlike_(first, ops_[before]));
-      if (!areAlike_(first, op))
+        depths[i] = std::max(depths[i], depths[before] + isAlike[before]);
+      isAlike[i] = areAlike_(first, op);
+      if (!isAlike[i])
         continue;
       const int64_t bytes = bytesOf(op);
-      if (bytes == 0 || bytes > std::min(most, limit))
+      if (bytes == 0 || bytes > most)
         continue;
       Open &at = open[depths[i]];
       if (exec::alignInBucket(at.bytes) + bytes > limit) {
@@ -237,8 +240,10 @@ private:
   /// Whether two collectives differ in their tensors only; of those that are packed, also in the
   /// dimension that ranks split.
   bool areAlike(Operation *a, Operation *b) const {
-    if (a->getName() != b->getName() || isa<AllReduceOp>(a))
-      return isa<AllReduceOp>(a) && coll::detail::isSameCall(a, b);
+    if (a->getName() != b->getName())
+      return false;
+    if (isa<AllReduceOp>(a))
+      return coll::detail::isSameCall(a, b);
     auto left = cast<CollectiveOpInterface>(a), right = cast<CollectiveOpInterface>(b);
     return left.getCommGroup() == right.getCommGroup() &&
            left.getCommReduction() == right.getCommReduction() &&
@@ -259,19 +264,34 @@ private:
 
   void combineIn(Block &block) {
     auto alike = [this](Operation *a, Operation *b) { return areAlike(a, b); };
-    SmallVector<Operation *> kinds;
-    for (Operation &op : block)
-      if (canCombine(&op) &&
-          llvm::none_of(kinds, [&](Operation *kind) { return alike(kind, &op); }))
-        kinds.push_back(&op);
-    for (Operation *kind : kinds) {
-      BlockGraph graph(block, alike);
+    auto mostBytes = [this](Operation *op) {
+      return std::min<int64_t>(isa<AllReduceOp>(op) ? kMostBytes : kMostPackedBytes, bytes);
+    };
+    struct Kind {
+      Operation *first;
+      int candidates = 0;
+    };
+    SmallVector<Kind> kinds;
+    for (Operation &op : block) {
+      if (!canCombine(&op))
+        continue;
+      auto *kind = llvm::find_if(kinds, [&](const Kind &kind) { return alike(kind.first, &op); });
+      if (kind == kinds.end())
+        kind = &kinds.emplace_back(Kind{&op});
+      kind->candidates += bytesOf(&op) <= mostBytes(&op);
+    }
+    std::optional<BlockGraph> graph; // of the block as it is
+    for (auto [kind, candidates] : kinds) {
+      if (candidates < 2)
+        continue;
+      if (!graph)
+        graph.emplace(block, alike);
       const bool isPacked = !isa<AllReduceOp>(kind);
-      SmallVector<Bucket> buckets =
-          graph.findBuckets(kind, isPacked ? kMostPackedBytes : kMostBytes, bytes);
+      SmallVector<Bucket> buckets = graph->findBuckets(kind, mostBytes(kind), bytes);
       if (buckets.empty())
         continue;
-      graph.sort(buckets);
+      graph->sort(buckets);
+      graph.reset();
       for (Bucket &bucket : buckets)
         if (isPacked)
           pack(bucket);
