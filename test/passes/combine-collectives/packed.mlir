@@ -26,6 +26,15 @@ func.func @gathered(%a: tensor<2x3xf32>, %b: tensor<4xf32>, %c: tensor<2x5xf32>,
   return %0, %1, %2, %3 : tensor<4x3xf32>, tensor<8xf32>, tensor<2x10xf32>, tensor<16386xf32>
 }
 
+// Tensors of 64 KiB are the largest that are packed.
+// CHECK-LABEL: func.func @largest
+// CHECK: tensor.concat dim(0) %{{.+}}, %{{.+}} : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<16384xf32>
+func.func @largest(%a: tensor<8192xf32>, %b: tensor<8192xf32>) -> (tensor<16384xf32>, tensor<16384xf32>) {
+  %0 = coll.all_gather %a dim 0 over @m["dp"] : tensor<8192xf32> -> tensor<16384xf32>
+  %1 = coll.all_gather %b dim 0 over @m["dp"] : tensor<8192xf32> -> tensor<16384xf32>
+  return %0, %1 : tensor<16384xf32>, tensor<16384xf32>
+}
+
 // CHECK-LABEL: func.func @scattered
 // CHECK: tensor.concat dim(1) %{{.+}}, %{{.+}} : (tensor<2x6xf32>, tensor<2x4xf32>) -> tensor<2x10xf32>
 // CHECK: %[[S:.+]] = coll.reduce_scatter sum %{{.+}} dim 0 over @m["dp"] order rank {{.+}} : tensor<20xf32> -> tensor<10xf32>
