@@ -26,9 +26,9 @@ const EnvInfo kTable[] = {
      "%p "
      "becomes the process, %r its first rank; empty: none"},
     {EnvVar::SpinUs, "COLL_SPIN_US", "20",
-     "microseconds that a waiting rank polls before it sleeps; if unset, 2000 for a thread that "
-     "has "
-     "a core to itself, and 200 in backend net for a rank that has at most two"},
+     "microseconds that a waiting rank polls before it sleeps; if unset, 2000 in backend threads "
+     "if every rank has a core, and 200 in backend net for a rank that has at most two cores to "
+     "itself"},
     {EnvVar::Affinity, "COLL_AFFINITY", "none",
      "processors of rank threads: none, compact, spread (over NUMA nodes), or a list as 0,2,4-7"},
     {EnvVar::Blas, "COLL_BLAS", "libopenblas.so.0",
@@ -253,11 +253,6 @@ std::string cacheFolder() {
   if (std::optional<std::string> home = foreignEnv("HOME"); !base && home)
     base = *home + "/.cache";
   return base ? *base + "/coll" : "";
-}
-
-int64_t spinUs(bool hasProcessor) {
-  constexpr int64_t kAloneUs = 2000;
-  return hasProcessor && !foreignEnv("COLL_SPIN_US") ? kAloneUs : envInt(EnvVar::SpinUs);
 }
 
 std::optional<std::string> foreignEnv(const char *name) {

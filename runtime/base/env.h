@@ -98,11 +98,6 @@ int64_t envInt(EnvVar var);
 // The folder for files that later runs reuse (COLL_CACHE_DIR); empty if none are to be kept.
 std::string cacheFolder();
 
-// For how many microseconds a waiting thread polls before it sleeps: what COLL_SPIN_US says. If it
-// is unset, a thread that has a processor to itself polls for longer: ranks do not come to a call
-// together, and one that sleeps is late for the next.
-int64_t spinUs(bool hasProcessor);
-
 // A variable of another program (a launcher), or nullopt where it is unset or empty.
 std::optional<std::string> foreignEnv(const char *name);
 

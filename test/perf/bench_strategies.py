@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the plans that --strategy=auto finds beside hand-written strategies: time a step, predicted and measured.
 
-usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=5] [--busy] [--out=FILE.jsonl] [NAME...]
+usage: bench_strategies.py [--tools=build/bin] [--ranks=8] [--cores=LIST] [--repeat=10] [--busy] [--out=FILE.jsonl] [NAME...]
 
 Two plans of auto are measured: the one that is predicted to be best, and the one that --time-plans takes of the eight
 that are. A plan that is also written by hand is measured once. Where a processor is left for the thread that calls the
@@ -223,6 +223,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    if options.repeat < 2:
+        parser.error("--repeat: one turn chooses, another compares")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, pathlib.Path(folder))
         for name in options.names or NAMES:

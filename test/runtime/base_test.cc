@@ -62,14 +62,6 @@ TEST(EnvTest, DefaultsAndOverrides) {
   }
 }
 
-TEST(EnvTest, AThreadWithAProcessorPollsForLongerUnlessToldOtherwise) {
-  EXPECT_EQ(spinUs(/*hasProcessor=*/false), 20);
-  EXPECT_EQ(spinUs(/*hasProcessor=*/true), 2000);
-  ScopedEnv told("COLL_SPIN_US", "7");
-  EXPECT_EQ(spinUs(false), 7);
-  EXPECT_EQ(spinUs(true), 7);
-}
-
 TEST(EnvTest, TableIsInEnumOrder) {
   int next = 0;
   for (const EnvInfo &info : envTable()) {

@@ -1,6 +1,9 @@
 // Backend threads beyond the conformance suite: small and large operations side by side.
 
 #include "runtime/backend/backend.h"
+#include "runtime/backend/threads/world.h"
+#include "runtime/base/env.h"
+#include "runtime/base/machine.h"
 
 #include <atomic>
 #include <chrono>
@@ -83,6 +86,18 @@ TEST(ThreadsBackendTest, ManyInFlightOfAllSizes) {
         ASSERT_EQ(dst[i], std::vector<float>(src[i].size(), expected)) << "operation " << i;
       }
     });
+}
+
+TEST(ThreadsBackendTest, RanksWithACoreEachPollForLongerUnlessToldOtherwise) {
+  BackendOptions few, many;
+  few.numRanks = 1;
+  many.numRanks = numAllowedProcessors() + 1;
+  EXPECT_EQ(threads::World(few).spinUs(), 2000);
+  EXPECT_EQ(threads::World(few).earlySpinUs(), 20);
+  EXPECT_EQ(threads::World(many).spinUs(), 20);
+  ScopedEnv told("COLL_SPIN_US", "7");
+  EXPECT_EQ(threads::World(few).spinUs(), 7);
+  EXPECT_EQ(threads::World(many).spinUs(), 7);
 }
 
 int64_t threadCpuUs() {

@@ -90,7 +90,7 @@ private:
   // If other programs use the cores, a thread that yields waits for their time slices, and one that
   // polls in vain loses its own, but a thread that sleeps is woken before them. After a long yield,
   // and after long polls in vain, the next waits poll for a short time and do not yield: each time
-  // four times as many of them.
+  // four times as many of them, until polls help again.
   static constexpr int kEarlySleeps = 256, kMostEarlySleeps = 64 << 10;
   int earlySleeps_ = 0, nextEarlySleeps_ = kEarlySleeps;
 };

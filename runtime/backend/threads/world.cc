@@ -6,9 +6,17 @@
 
 namespace coll::rt::threads {
 
+namespace {
+
+// Ranks do not come to a call together, and one that sleeps is late for the next.
+constexpr int64_t kPatientSpinUs = 2000;
+
+} // namespace
+
 World::World(const BackendOptions &options)
-    : options_(options), numCores_(numAllowedProcessors()), spinUs_(rt::spinUs(coreForEachRank())),
-      earlySpinUs_(rt::spinUs(false)), ranks_(static_cast<size_t>(options.numRanks)) {}
+    : options_(options), numCores_(numAllowedProcessors()), earlySpinUs_(envInt(EnvVar::SpinUs)),
+      spinUs_(coreForEachRank() && !foreignEnv("COLL_SPIN_US") ? kPatientSpinUs : earlySpinUs_),
+      ranks_(static_cast<size_t>(options.numRanks)) {}
 
 World::~World() = default;
 

@@ -59,7 +59,7 @@ public:
 private:
   BackendOptions options_;
   int numCores_;
-  int64_t spinUs_, earlySpinUs_;
+  int64_t earlySpinUs_, spinUs_;
   std::vector<RankState> ranks_;
 
   std::mutex groupsMutex_;
